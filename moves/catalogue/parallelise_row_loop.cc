@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
+#include "moves/rows/block_rows.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_split.h"
 #include "register_moves.h"
@@ -18,7 +21,8 @@ constexpr std::array<std::int64_t, 4> kClusters{1, 2, 4, 8};
 /// Lets the threads of a warp, a part of one, a block or a cluster of blocks share the work that
 /// one thread did: its loops are strided over the lanes, reductions are combined behind them, and
 /// what stands outside is done by all of them, stores by one. Sums of floats are taken in another
-/// order.
+/// order. A kernel whose blocks share a row each already, through reductions of the block, is first
+/// written with a row a thread: then other numbers of lanes, and several rows a block, may share.
 class ParalleliseRowLoop final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "parallelise_row_loop"; }
@@ -28,19 +32,20 @@ class ParalleliseRowLoop final : public Move {
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;
-    const auto model = model_of(context, why);
-    if (!model) return {};
-    const double trips = typical_trips(context, *model);
+    const Rows rows(context, why);
+    if (!rows.model) return {};
+    const MoveContext seen = rows.context();
+    const double trips = typical_trips(seen, *rows.model);
     std::vector<MoveInstance> out;
     std::vector<std::array<std::int64_t, 2>> wanted;
-    for (const std::int64_t lanes : ranked_lanes(*model, context, trips))
+    for (const std::int64_t lanes : ranked_lanes(*rows.model, seen, trips))
       wanted.push_back({lanes, 1});
     if (has_clusters(context.device) && trips >= 1 << 14) {
       wanted.insert(wanted.begin(), {{2048, 8}, {4096, 8}, {2048, 4}});
     }
     for (const auto& [lanes, cluster] : wanted) {
       const LaneGroup group = group_of(lanes, cluster);
-      if (legal(group, context, why) && split_rows(context, *model, group, nullptr, why))
+      if (legal(group, context, why) && rows.shared(group, why))
         out.push_back(made(lanes, cluster));
     }
     return out;
@@ -70,12 +75,48 @@ class ParalleliseRowLoop final : public Move {
     }
     const LaneGroup group = group_of(lanes->second, cluster->second);
     if (!legal(group, context, why)) return std::nullopt;
-    const auto model = model_of(context, why);
-    if (!model) return std::nullopt;
-    return split_rows(context, *model, group, nullptr, why);
+    const Rows rows(context, why);
+    return rows.model ? rows.shared(group, why) : std::nullopt;
   }
 
  private:
+  /// The kernel with a row a thread: as it is, or what rows_of_threads makes of it.
+  class Rows {
+   public:
+    Rows(const MoveContext& given, std::string& why) : given_(given) {
+      model = model::model_kernel(given.spec, given.variant, why);
+      if (model && (model->facts.has_barrier || model->facts.has_warp_ops)) {
+        of_block_ = rows_of_threads(given, *model, why);
+        model = of_block_ ? model::model_kernel(given.spec, of_block_->variant, why) : nullptr;
+      }
+      if (model && !can_split_rows(context(), *model, nullptr, why)) model = nullptr;
+    }
+    Rows(const Rows&) = delete;  // the model refers to the variant
+    Rows& operator=(const Rows&) = delete;
+    Rows(Rows&&) = delete;
+    Rows& operator=(Rows&&) = delete;
+    ~Rows() = default;
+
+    [[nodiscard]] MoveContext context() const {
+      return {given_.spec, of_block_ ? of_block_->variant : given_.variant, given_.device};
+    }
+
+    [[nodiscard]] std::optional<Variant> shared(const LaneGroup& group, std::string& why) const {
+      if (of_block_ && !of_block_->guarded && group.lanes < kWarpLanes)
+        return why = "a warp would take several rows, and their number has no name", std::nullopt;
+      auto out = split_rows(context(), *model, group, nullptr, why);
+      if (out && of_block_ && out->source == given_.variant.source)
+        return why = "the block's threads share the rows like this already", std::nullopt;
+      return out;
+    }
+
+    std::shared_ptr<const model::KernelModel> model;  ///< null with a reason
+
+   private:
+    const MoveContext& given_;
+    std::optional<ThreadRows> of_block_;
+  };
+
   static MoveInstance made(std::int64_t lanes, std::int64_t cluster) {
     return {"parallelise_row_loop", "", {{"cluster", cluster}, {"lanes", lanes}}};
   }
@@ -85,13 +126,6 @@ class ParalleliseRowLoop final : public Move {
     out.lanes = lanes;
     out.cluster = cluster;
     return out;
-  }
-
-  static std::shared_ptr<const model::KernelModel> model_of(const MoveContext& context,
-                                                            std::string& why) {
-    auto model = model::model_kernel(context.spec, context.variant, why);
-    if (model && !can_split_rows(context, *model, nullptr, why)) return nullptr;
-    return model;
   }
 
   static bool legal(const LaneGroup& group, const MoveContext& context, std::string& why) {

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/reduce_op.h"
 #include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
 #include "register_moves.h"
@@ -16,221 +16,209 @@
 namespace warpath {
 namespace {
 
-using model::Access;
+using model::Declarator;
 using model::Expr;
-using model::ExprKind;
 using model::KernelModel;
-using model::Polynomial;
-using model::ReduceOp;
 using model::Stmt;
-using model::StmtKind;
 
-/// `array[tid] = array[tid] op array[tid + s]`.
-struct TreeUpdate {
-  const model::Array* array = nullptr;
-  int array_index = 0;
-  ReduceOp op = ReduceOp::add;
-};
-
-/// A loop over halving or doubling distances that reduces shared arrays of one element a thread to
-/// element 0.
-struct Tree {
-  std::size_t ordinal = 0;  ///< among the kernel's loops
-  const Stmt* loop = nullptr;
-  std::int64_t threads = 0;
-  std::vector<TreeUpdate> updates;
-};
-
-std::optional<ReduceOp> op_of(const Expr& value) {
-  if (value.kind == ExprKind::binary) {
-    if (value.op == "+") return ReduceOp::add;
-    if (value.op == "*") return ReduceOp::multiply;
-    if (value.op == "&") return ReduceOp::bit_and;
-    if (value.op == "|") return ReduceOp::bit_or;
-    if (value.op == "^") return ReduceOp::bit_xor;
-    return std::nullopt;
-  }
-  const std::string_view name = model::callee(value);
-  if (value.args.size() != 3) return std::nullopt;
-  if (name == "fmaxf" || name == "fmax" || name == "max") return ReduceOp::maximum;
-  if (name == "fminf" || name == "fmin" || name == "min") return ReduceOp::minimum;
-  return std::nullopt;
+bool is_within(const BlockReduction& r, model::Span span) {
+  return r.statements.front()->span.begin <= span.begin &&
+         span.end <= r.statements.back()->span.end;
 }
 
-class TreeFinder {
- public:
-  TreeFinder(const MoveContext& context, const KernelModel& model)
-      : facts_(model.facts), threads_(threads_per_row_block(context.variant)) {}
+/// A reduction at a site: that of its first loop, or its number among those without one.
+struct ReductionSite {
+  std::string site;
+  BlockReduction reduction;
+};
 
-  std::vector<Tree> all(std::string& why) const {
-    std::vector<Tree> out;
-    why = "no loop halves the distance at which a shared array is summed";
-    if (!threads_ || *threads_ % kWarpLanes != 0 || (*threads_ & (*threads_ - 1)) != 0) return out;
-    for (std::size_t k = 0; k < facts_.loops.size(); ++k) {
-      Tree tree{k, facts_.loops[k]->stmt, *threads_, {}};
-      if (read(tree)) out.push_back(std::move(tree));
+/// Writes a block's reduction as shuffles within warps and one shared element a warp.
+class ShuffleWriter {
+ public:
+  ShuffleWriter(const MoveContext& context, const KernelModel& model, const BlockReduction& r)
+      : context_(context),
+        model_(model),
+        unit_(model.unit),
+        r_(r),
+        again_(model::enclosing_loop(*r.statements.front()) != nullptr) {
+    group_.lanes = threads_per_row_block(context.variant).value_or(0);
+    group_.lanes_name = std::to_string(kWarpLanes);
+    // A block that is a tunable may change later: then its size is asked for.
+    if (!context.variant.launch.block[0].is_constant()) group_.warps = "blockDim.x / 32";
+  }
+
+  /// Barriers that a thread passes in what is written.
+  [[nodiscard]] int barriers() const {
+    const int within = group_.within_warp() && group_.warps.empty() ? 0 : again_ ? 2 : 1;
+    return within + (r_.waits_first ? 1 : 0) + (waits_last() ? 1 : 0);
+  }
+
+  Variant written() {
+    const std::string tab = model::indent_unit(unit_);
+    group_.step = free_name(unit_, {"d", "step"}, taken_);
+    std::vector<Partial> partials;
+    std::vector<std::string> names;
+    std::string text = group_.within_warp()
+                           ? "// The warp combines its values by shuffles.\n"
+                           : "// Warps combine their values by shuffles, then what they leave.\n";
+    if (r_.waits_first) text += "__syncthreads();\n";
+    std::string behind, elements;
+    std::vector<Edit> edits;
+    for (const BlockTotal& t : r_.totals) {
+      const std::string name = place_of(t, text, behind);
+      partials.push_back({name, t.type, t.op});
+      names.push_back(group_.within_warp() ? std::string() : fresh(name + "_warp"));
+      for (const TotalElement& e : t.elements) {
+        if (is_kept(e)) elements += tab + e.text + " = " + name + ";\n";
+        for (const Expr* read : e.reads) edits.push_back({read->span.begin, read->span.end, name});
+      }
     }
+    text += combine_lanes(group_, partials, names, again_, tab) + behind;
+    if (!elements.empty()) text += "if (threadIdx.x == 0) {\n" + elements + "}\n";
+    if (waits_last()) text += "__syncthreads();\n";
+    text.pop_back();
+    const Stmt &first = *r_.statements.front(), &last = *r_.statements.back();
+    const std::size_t begin = first.pragma != nullptr ? first.pragma->span.begin : first.span.begin;
+    const std::string indent = model::indentation(unit_, begin);
+    edits.push_back({begin, last.span.end, hanging(text, indent)});
+    for (const Declarator* d : r_.arrays) remove(*d, edits);
+    Variant out = context_.variant;
+    out.source = edited(unit_.source(), std::move(edits));
     return out;
   }
 
  private:
-  bool read(Tree& tree) const {
-    const Stmt& s = *tree.loop;
-    if (!s.is(StmtKind::for_) || s.init == nullptr || s.init->declarators.size() != 1 ||
-        s.expr == nullptr || s.step == nullptr)
-      return false;
-    const model::Declarator& d = *s.init->declarators[0];
-    if (d.value() == nullptr || !facts_.uniformly_reached(s)) return false;
-    const bool halves = steps_by(*s.step, d.name, "/", ">>"),
-               doubles = steps_by(*s.step, d.name, "*", "<<");
-    const auto first = facts_.resolved(facts_.polynomial(*d.value()))
-                           .substituted("blockDim.x", *threads_)
-                           .constant();
-    if (!first || !(halves ? *first == *threads_ / 2 && ends_at_zero(s, d.name)
-                           : doubles && *first == 1 && ends_at_block(s, d.name)))
-      return false;
-    int barriers = 0;
-    const Stmt* update = nullptr;
-    for (const Stmt* child : model::statements(*s.body)) {
-      if (child->is(StmtKind::expression) && model::callee(*child->expr) == "__syncthreads")
-        ++barriers;
-      else if (child->is(StmtKind::if_) && child->otherwise == nullptr && child->expr != nullptr &&
-               update == nullptr)
-        update = child;
-      else
-        return false;
+  /// Others read what the first thread stores, or what it stored in memory beside.
+  [[nodiscard]] bool waits_last() const {
+    return (group_.within_warp() && r_.barriers > 0) ||
+           std::ranges::any_of(r_.totals, [](const BlockTotal& t) {
+             return std::ranges::any_of(t.elements, is_kept);
+           });
+  }
+
+  /// The result is read from shared memory afterwards.
+  static bool is_kept(const TotalElement& e) { return e.reads.empty(); }
+
+  /// What the variable holds behind the reduction stays as long as the result is read.
+  [[nodiscard]] bool stays(const Declarator& d, const BlockTotal& t) const {
+    std::size_t last = 0;
+    for (const TotalElement& e : t.elements) {
+      for (const Expr* read : e.reads) last = std::max(last, read->span.begin);
     }
-    if (barriers == 0 || update == nullptr || !is_condition(*update->expr, d.name, halves))
-      return false;
-    for (const Stmt* u : model::statements(*update->body)) {
-      if (!read_update(*u, d.name, tree)) return false;
+    const Stmt& end = *r_.statements.back();
+    for (const Stmt* s : end.parent->children) {
+      if (s->span.begin < end.span.end || s->span.begin > last) continue;
+      const std::vector<std::string> written = model_.facts.names_written(*s);
+      if (std::ranges::find(written, d.name) != written.end()) return false;
     }
-    return !tree.updates.empty() &&
-           std::all_of(tree.updates.begin(), tree.updates.end(),
-                       [&](const TreeUpdate& u) { return first_only(u, s); });
+    return true;
   }
 
-  /// `s /= 2`, `s >>= 1`, `s = s / 2`.
-  [[nodiscard]] bool steps_by(const Expr& step,
-                              std::string_view name,
-                              std::string_view op,
-                              std::string_view shift) const {
-    if (step.kind != ExprKind::assign || !step.arg(0).is_name(name)) return false;
-    const Expr* amount = &step.arg(1);
-    std::string_view by = step.op.substr(0, step.op.size() - 1);
-    if (step.op == "=") {
-      if (amount->kind != ExprKind::binary || !amount->arg(0).is_name(name)) return false;
-      by = amount->op, amount = &amount->arg(1);
+  std::string fresh(std::string_view wish) {
+    return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first;
+  }
+
+  [[nodiscard]] bool declares(const Declarator& d) const { return is_within(r_, d.span); }
+
+  /// Another total starts from the variable.
+  [[nodiscard]] bool is_needed(const Declarator& d, const BlockTotal& except) const {
+    return std::ranges::any_of(
+        r_.totals, [&](const BlockTotal& t) { return &t != &except && t.variable == &d; });
+  }
+
+  [[nodiscard]] bool has_type(const Declarator& d, const std::string& type) const {
+    return unit_.resolved_type(unit_.plain_text(d.type)) == type && !d.has(model::kConst) &&
+           !d.has(model::kConstexpr);
+  }
+
+  /// The variable in which a total is combined, with its value of the thread; what else holds the
+  /// total goes to `behind`.
+  std::string place_of(const BlockTotal& t, std::string& text, std::string& behind) {
+    const Declarator* place = nullptr;
+    if (t.variable != nullptr && !declares(*t.variable) && t.free && !is_needed(*t.variable, t) &&
+        has_type(*t.variable, t.type) && stays(*t.variable, t))
+      place = t.variable;
+    for (const Declarator* d : t.results) {
+      if (place == nullptr && !is_needed(*d, t) && has_type(*d, t.type) && stays(*d, t)) place = d;
     }
-    const auto n = facts_.polynomial(*amount).constant();
-    return (by == op && n == 2) || (by == shift && n == 1);
-  }
-
-  [[nodiscard]] bool ends_at_zero(const Stmt& s, std::string_view name) const {
-    if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name)) return false;
-    const auto n = facts_.polynomial(s.expr->arg(1)).constant();
-    return (s.expr->op == ">" && n == 0) || (s.expr->op == ">=" && n == 1) ||
-           (s.expr->op == "!=" && n == 0);
-  }
-
-  [[nodiscard]] bool ends_at_block(const Stmt& s, std::string_view name) const {
-    if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name) || s.expr->op != "<")
-      return false;
-    return facts_.resolved(facts_.polynomial(s.expr->arg(1)))
-               .substituted("blockDim.x", *threads_)
-               .constant() == *threads_;
-  }
-
-  /// `tid < s` of a halving tree; `tid % (2 * s) == 0` of a doubling one.
-  [[nodiscard]] bool is_condition(const Expr& e, std::string_view name, bool halves) const {
-    if (e.kind != ExprKind::binary) return false;
-    if (halves) return e.op == "<" && is_tid(e.arg(0)) && e.arg(1).is_name(name);
-    if (e.op != "==" || facts_.polynomial(e.arg(1)).constant() != 0 ||
-        !e.arg(0).is_op(ExprKind::binary, "%") || !is_tid(e.arg(0).arg(0)))
-      return false;
-    const Expr& twice = e.arg(0).arg(1);
-    return twice.is_op(ExprKind::binary, "*") &&
-           ((twice.arg(0).is_name(name) && facts_.polynomial(twice.arg(1)).constant() == 2) ||
-            (twice.arg(1).is_name(name) && facts_.polynomial(twice.arg(0)).constant() == 2));
-  }
-
-  [[nodiscard]] bool is_tid(const Expr& e) const {
-    return facts_.polynomial(e) == Polynomial::name("threadIdx.x");
-  }
-
-  bool read_update(const Stmt& u, std::string_view name, Tree& tree) const {
-    if (!u.is(StmtKind::expression) || u.expr->kind != ExprKind::assign) return false;
-    const Access* target = facts_.access_of(u.expr->arg(0));
-    if (target == nullptr || !is_own(*target)) return false;
-    const model::Array& array = facts_.arrays[static_cast<std::size_t>(target->array)];
-    if (array.space != model::Space::shared || model::size_of_type(array.type) < 4) return false;
-    TreeUpdate out{&array, target->array, ReduceOp::add};
-    const Expr& value = u.expr->arg(1);
-    if (u.expr->op == "=") {
-      const auto op = op_of(value);
-      if (!op) return false;
-      out.op = *op;
-      const std::size_t at = value.kind == ExprKind::call ? 1 : 0;
-      const Expr &a = value.arg(at), &b = value.arg(at + 1);
-      if (!(is_own(a, target->array) && is_partner(b, target->array, name)) &&
-          !(is_own(b, target->array) && is_partner(a, target->array, name)))
-        return false;
+    std::string name;
+    if (place != nullptr) {
+      name = std::string(place->name);
+      if (place != t.variable)
+        text += (declares(*place) ? t.type + " " : std::string()) + name + " = " + t.value + ";\n";
     } else {
-      if (u.expr->op == "+=")
-        out.op = ReduceOp::add;
-      else if (u.expr->op == "*=")
-        out.op = ReduceOp::multiply;
-      else if (u.expr->op == "&=")
-        out.op = ReduceOp::bit_and;
-      else if (u.expr->op == "|=")
-        out.op = ReduceOp::bit_or;
-      else if (u.expr->op == "^=")
-        out.op = ReduceOp::bit_xor;
-      else
-        return false;
-      if (!is_partner(value, target->array, name)) return false;
+      const std::string_view source = std::string_view(t.value).substr(0, t.value.find('['));
+      name = fresh(std::string(source) + "_total");
+      text += t.type + " " + name + " = " + t.value + ";\n";
     }
-    tree.updates.push_back(out);
-    return true;
-  }
-
-  static bool is_own(const Access& a) {
-    return a.subscripts.size() <= 1 && a.index == Polynomial::name("threadIdx.x");
-  }
-  [[nodiscard]] bool is_own(const Expr& e, int array) const {
-    const Access* a = facts_.access_of(model::strip_casts(e));
-    return a != nullptr && a->array == array && is_own(*a);
-  }
-  [[nodiscard]] bool is_partner(const Expr& e, int array, std::string_view name) const {
-    const Expr& x = model::strip_casts(e);
-    const Access* a = facts_.access_of(x);
-    if (a == nullptr || a->array != array || x.kind != ExprKind::subscript) return false;
-    // The distance may stand in the index under any version.
-    const Polynomial distance = a->index - Polynomial::name("threadIdx.x");
-    const auto text = distance.as_name();
-    return text && (*text == name || text->starts_with(std::string(name) + "'"));
-  }
-
-  /// Behind the tree only element 0 is read before a thread writes its own again.
-  [[nodiscard]] bool first_only(const TreeUpdate& u, const Stmt& tree) const {
-    for (const Access* a : facts_.accesses_to(u.array_index)) {
-      if (tree.span.contains(a->expr->span) || !a->reads()) continue;
-      if (model::enclosing_loop(tree) == nullptr && a->expr->span.begin < tree.span.begin) continue;
-      if (!(a->index.is_zero() || other_tree_reads(*a))) return false;
+    for (const Declarator* d : t.results) {
+      if (d == place) continue;
+      const std::string type = declares(*d) ? unit_.plain_text(d->specifiers) + " " : "";
+      behind += type + std::string(d->name) + " = " + name + ";\n";
     }
-    return true;
-  }
-  /// A later tree over the same array reads what its threads wrote before it.
-  static bool other_tree_reads(const Access& a) {
-    return !a.loops.empty() && a.loops.back()->has_barrier;
+    return name;
   }
 
-  const model::KernelFacts& facts_;
-  std::optional<std::int64_t> threads_;
+  /// A shared array that nothing uses any more.
+  void remove(const Declarator& d, std::vector<Edit>& edits) const {
+    if (declares(d) || d.stmt == nullptr || d.stmt->declarators.size() != 1 ||
+        d.has(model::kExtern) || !d.stmt->parent->is(model::StmtKind::block))
+      return;
+    bool used = std::ranges::any_of(r_.totals, [&](const BlockTotal& t) {
+      return t.value.starts_with(std::string(d.name) + "[");
+    });
+    const auto replaced = [&](const Expr& e) {
+      return std::ranges::any_of(r_.totals, [&](const BlockTotal& t) {
+        return std::ranges::any_of(t.elements, [&](const TotalElement& element) {
+          return std::ranges::find(element.reads, &e) != element.reads.end();
+        });
+      });
+    };
+    model::walk_expressions(*model_.kernel->body, [&](const Expr& e) {
+      if (replaced(e)) return false;
+      used = used || (e.is_name(d.name) && !is_within(r_, e.span));
+      return !used;
+    });
+    if (used) return;
+    const model::Span lines = model::whole_lines(unit_, d.stmt->span);
+    edits.push_back({lines.begin, lines.end, ""});
+  }
+
+  const MoveContext& context_;
+  const KernelModel& model_;
+  const model::Unit& unit_;
+  const BlockReduction& r_;
+  bool again_;  ///< the statements run more than once
+  LaneGroup group_;
+  std::set<std::string, std::less<>> taken_;
 };
 
-/// Replaces a tree of barriers over a shared array by shuffles: within warps, then among the warps'
-/// values. Sums of floats are taken in another order.
+std::vector<ReductionSite> reduction_sites(const MoveContext& context,
+                                           const KernelModel& model,
+                                           std::string& why) {
+  std::vector<ReductionSite> out;
+  int without_loop = 0;
+  // A block of one warp may have more than one later if it is a tunable.
+  if (!context.variant.launch.block[0].is_constant() &&
+      threads_per_row_block(context.variant) == kWarpLanes)
+    return why = "the block is one warp now, and need not stay so", out;
+  for (BlockReduction& r : block_reductions(context, model, why)) {
+    std::string site;
+    for (std::size_t k = 0; k < model.facts.loops.size() && site.empty(); ++k) {
+      if (is_within(r, model.facts.loops[k]->stmt->span)) site = loop_site(k);
+    }
+    if (site.empty()) site = "reduction:" + std::to_string(without_loop++);
+    const ShuffleWriter writer(context, model, r);
+    if (writer.barriers() < r.barriers)
+      out.push_back({std::move(site), std::move(r)});
+    else
+      why = "the block's reduction has no more barriers than shuffles need";
+  }
+  return out;
+}
+
+/// Replaces what a block does to combine a value of each of its threads, in whatever way, by
+/// shuffles: within warps, then among the warps' values. Sums of floats are taken in another order.
 class WarpShuffleReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "warp_shuffle_reduce"; }
@@ -241,9 +229,8 @@ class WarpShuffleReduce final : public Move {
     std::vector<MoveInstance> out;
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return out;
-    for (const Tree& tree : TreeFinder(context, *model).all(why)) {
-      out.push_back({std::string(name()), loop_site(tree.ordinal), {}});
-    }
+    for (ReductionSite& s : reduction_sites(context, *model, why))
+      out.push_back({std::string(name()), std::move(s.site), {}});
     return out;
   }
 
@@ -254,79 +241,21 @@ class WarpShuffleReduce final : public Move {
       return why = "warp_shuffle_reduce takes no parameters", std::nullopt;
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
-    for (const Tree& tree : TreeFinder(context, *model).all(why)) {
-      if (wanted.site == loop_site(tree.ordinal)) return rewritten(context, *model, tree);
+    const std::vector<ReductionSite> sites = reduction_sites(context, *model, why);
+    for (const ReductionSite& s : sites) {
+      if (wanted.site == s.site) return ShuffleWriter(context, *model, s.reduction).written();
     }
-    return why = "no tree over a shared array at " +
-                 (wanted.site.empty() ? "the kernel" : wanted.site),
-           std::nullopt;
-  }
-
- private:
-  static Variant rewritten(const MoveContext& context, const KernelModel& model, const Tree& tree) {
-    // A block that is a tunable may change later: then its size is asked for.
-    const bool fixed = context.variant.launch.block[0].is_constant();
-    const std::string warps = fixed ? std::to_string(tree.threads / kWarpLanes) : "blockDim.x / 32",
-                      tab = model::indent_unit(model.unit);
-    std::set<std::string, std::less<>> taken;
-    std::vector<Partial> partials;
-    for (const TreeUpdate& u : tree.updates) {
-      partials.push_back(
-          {model::fresh_name(model.unit, u.array->name + "_lane", &taken), u.array->type, u.op});
-      taken.insert(partials.back().variable);
-    }
-    const auto each = [&](std::string_view indent, const auto& line) {
-      std::string out;
-      for (std::size_t k = 0; k < partials.size(); ++k)
-        out += std::string(indent) + line(partials[k], tree.updates[k].array->name) + "\n";
-      return out;
-    };
-    LaneGroup warp;
-    warp.lanes = kWarpLanes;
-    warp.step = free_name(model.unit, {"d", "step"}, taken);
-    const auto tree_of = [&](const std::string& lanes) {
-      warp.lanes_name = lanes;
-      return combine_lanes(warp, partials, {}, false, tab);
-    };
-    std::string text = "// Warps reduce by shuffles, then the first warp what they leave.\n";
-    text += each("", [](const Partial& p, const std::string& array) {
-      return p.type + " " + p.variable + " = " + array + "[threadIdx.x];";
-    });
-    text += "__syncthreads();\n" + tree_of("32");
-    text += "if (threadIdx.x % 32 == 0) {\n" +
-            each(tab,
-                 [](const Partial& p, const std::string& array) {
-                   return array + "[threadIdx.x / 32] = " + p.variable + ";";
-                 }) +
-            "}\n";
-    text += "__syncthreads();\nif (threadIdx.x < 32) {\n";
-    std::string first = each("", [&](const Partial& p, const std::string& array) {
-      return p.variable + " = " + array + "[threadIdx.x % (" + warps + ")];";
-    });
-    first += "__syncwarp();\n";
-    if (!fixed || tree.threads > kWarpLanes) first += tree_of(warps);
-    first +=
-        "if (threadIdx.x == 0) {\n" +
-        each(tab, [](const Partial& p,
-                     const std::string& array) { return array + "[0] = " + p.variable + ";"; }) +
-        "}\n";
-    text += model::indented(first, tab) + "}\n__syncthreads();";
-    const std::size_t begin =
-        tree.loop->pragma != nullptr ? tree.loop->pragma->span.begin : tree.loop->span.begin;
-    const std::string indent = model::indentation(model.unit, begin);
-    std::string lines = hanging(text, indent);
-    if (!tree.loop->parent->is(StmtKind::block))
-      lines = "{\n" + indent + lines + "\n" + indent + "}";
-    Variant out = context.variant;
-    out.source = edited(model.unit.source(), {{begin, tree.loop->span.end, lines}});
-    return out;
+    if (!sites.empty())
+      why = "no reduction of the block at " + (wanted.site.empty() ? "the kernel" : wanted.site);
+    return std::nullopt;
   }
 };
 
 }  // namespace
 
 void register_move_warp_shuffle_reduce(MoveRegistry& registry) {
-  registry.add("warp_shuffle_reduce", "shuffles in place of a tree over a shared array",
+  registry.add("warp_shuffle_reduce",
+               "shuffles in place of a block's reduction through shared memory",
                [] { return on_known_shape(std::make_unique<WarpShuffleReduce>()); });
 }
 

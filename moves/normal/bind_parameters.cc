@@ -260,7 +260,8 @@ std::optional<BoundParameters> bind_parameters(
     const std::string name(p.name);
     const std::string wanted = parameter_type(site, helper, p);
     const std::string type = given ? lvalue_type(unit, a) : std::string();
-    const bool same = !type.empty() && type == wanted;
+    // what is volatile to the helper alone stays so in a variable of its own
+    const bool same = !type.empty() && type == wanted && !p.has(kVolatile);
     const bool changed = is_changed(unit, f, p);
     const bool array = p.is_array() || (p.reference && p.pointer_depth > 0);
     if (p.reference) {
@@ -291,7 +292,7 @@ std::optional<BoundParameters> bind_parameters(
       continue;
     }
     if (p.extents.size() > 1) return why = name + " has rows", std::nullopt;
-    if (!changed && p.pointer_depth == 1 && a.is_op(ExprKind::unary, "&") &&
+    if (!changed && !p.has(kVolatile) && p.pointer_depth == 1 && a.is_op(ExprKind::unary, "&") &&
         is_used_as_pointee(f, p.name) && lvalue_type(unit, a.arg(0)) + "*" == wanted &&
         is_settled_lvalue(site, a.arg(0), exposed, true)) {
       out.pointees[name] = std::string(unit.text(a.arg(0).span));

@@ -57,6 +57,10 @@ BlockRunner::Lanes BlockRunner::evaluated_kind(const Expr& e, const Threads& thr
     case ExprKind::assign:
       return assigned(e, threads);
     case ExprKind::conditional: {
+      if (follows_ && compares_data(e.arg(0), threads)) {
+        const Lanes a = evaluated(e.arg(1), threads);
+        return chosen(e.arg(0), a, evaluated(e.arg(2), threads), threads);
+      }
       const auto [yes, no] = split(e.arg(0), threads);
       const Lanes a = evaluated(e.arg(1), yes), b = evaluated(e.arg(2), no);
       return woven(threads, yes, a, b);
@@ -102,8 +106,9 @@ BlockRunner::Lanes BlockRunner::literal(const Expr& e) {
 BlockRunner::Variable* BlockRunner::variable_of(const Expr& e) {
   const auto [found, fresh] = named_.try_emplace(&e, nullptr);
   if (fresh) {
-    const auto known = variables_.find(model::declaration_of(unit_, e));
-    found->second = known == variables_.end() ? nullptr : &known->second;
+    const Declarator* const d = model::declaration_of(unit_, e);
+    const auto known = variables_.find(d);
+    found->second = known != variables_.end() ? &known->second : follows_ ? entered(d, e) : nullptr;
   }
   return found->second;
 }
@@ -302,7 +307,7 @@ BlockRunner::Lanes BlockRunner::called(const Expr& e, const Threads& threads) {
     }
     return {};
   }
-  if (name == "__threadfence_block" || name == "__threadfence") return {};
+  if (name == "__threadfence_block" || (name == "__threadfence" && !follows_)) return {};
   if (name.starts_with("__shfl_")) return shuffled(e, name, threads);
   const auto one_of = [&](const auto& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -374,7 +379,8 @@ BlockRunner::Lanes BlockRunner::shuffled(const Expr& e,
                                          std::string_view name,
                                          const Threads& threads) {
   const std::size_t count = e.args.size() - 1;
-  if (count < 3 || count > 4 || !has_whole_warps(threads)) return stop_at(e), Lanes();
+  if (!name.ends_with("_sync") || count < 3 || count > 4 || !has_whole_warps(threads))
+    return stop_at(e), Lanes();
   const Lanes values = evaluated(e.arg(2), threads), steps = evaluated(e.arg(3), threads),
               widths =
                   count == 4 ? evaluated(e.arg(4), threads) : Lanes(BlockValue::integer(kWarp));

@@ -73,6 +73,10 @@ std::optional<BlockValue> BlockMemory::load(Element element,
   }
   c->read.add(thread, now);
   if (global && !c->stored) loaded_end_ = std::max(loaded_end_, element.at + 1);
+  if (unknown && !c->stored) {
+    waits_first_ = waits_first_ || now.block > 0;
+    return BlockValue::unknown(array, element.at, type);
+  }
   return c->value;
 }
 
@@ -89,6 +93,12 @@ bool BlockMemory::store(
   c->write.add(thread, now);
   c->value = value;
   return c->stored = true;
+}
+
+std::vector<BlockMemory::Left> BlockMemory::left() const {
+  std::vector<Left> out(dense_.size());
+  for (std::size_t k = 0; k < dense_.size(); ++k) out[k] = {dense_[k].stored, dense_[k].value};
+  return out;
 }
 
 std::map<std::int64_t, BlockValue> BlockMemory::stored() const {

@@ -30,6 +30,7 @@ class BlockMemory {
   bool global = false;    ///< holds data before the kernel runs; otherwise nothing
   bool written = false;   ///< by some statement: a global array that is not needs no record
   std::int64_t size = 0;  ///< elements; 0: unknown
+  bool unknown = false;   ///< shared, and holds something when what runs begins
 
   /// nullopt with one line in `why`: a race, or no such element.
   [[nodiscard]] std::optional<BlockValue> load(Element element,
@@ -44,6 +45,14 @@ class BlockMemory {
   /// Distance of the elements of neighbouring blocks; nullopt: no element was touched, or the array
   /// is not written.
   [[nodiscard]] std::optional<std::int64_t> per_block() const { return per_block_; }
+  /// An element of shared memory, as what ran leaves it.
+  struct Left {
+    bool stored = false;
+    BlockValue value;
+  };
+  [[nodiscard]] std::vector<Left> left() const;
+  /// A barrier of the block came before something was read that was there at the start.
+  [[nodiscard]] bool waits_first() const { return waits_first_; }
   /// Exclusive bound of the elements that were read before anything was stored there.
   [[nodiscard]] std::int64_t loaded_end() const { return loaded_end_; }
 
@@ -66,6 +75,7 @@ class BlockMemory {
   std::vector<Cell> dense_;                        // of shared memory, from 0 on
   std::optional<std::int64_t> per_block_;
   std::int64_t loaded_end_ = 0;
+  bool waits_first_ = false;
 };
 
 }  // namespace warpath

@@ -26,20 +26,26 @@ constexpr std::int64_t kLargestArray = std::int64_t{1} << 16;
 
 }  // namespace
 
-std::optional<BlockRun> BlockRunner::run() {
+bool BlockRunner::read_launch() {
   why_.clear();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::string letter(1, "xyz"[axis]);
     const auto block = values_.find("blockDim." + letter), grid = values_.find("gridDim." + letter);
-    if (block == values_.end() || grid == values_.end() || (axis > 0 && grid->second != 1))
-      return why_ = "the launch is unknown or has more than one axis of blocks", std::nullopt;
+    if (block == values_.end() || grid == values_.end() ||
+        (!follows_ && axis > 0 && grid->second != 1))
+      return why_ = "the launch is unknown or has more than one axis of blocks", false;
     block_[axis] = block->second;
     if (axis == 0) blocks_ = grid->second;
   }
   if (block_[0] * block_[1] * block_[2] > kMostThreads || blocks_ < 1)
-    return why_ = "the launch is beyond the limits", std::nullopt;
+    return why_ = "the launch is beyond the limits", false;
   threads_ = static_cast<int>(block_[0] * block_[1] * block_[2]);
   now_.warps.resize(static_cast<std::size_t>((threads_ + kWarp - 1) / kWarp));
+  return true;
+}
+
+std::optional<BlockRun> BlockRunner::run() {
+  if (!read_launch()) return std::nullopt;
   for (const Declarator* p : model_.kernel->parameters) declare_parameter(*p);
   const std::size_t parameters = model_.kernel->parameters.size();
   Threads all(static_cast<std::size_t>(threads_));
@@ -89,10 +95,11 @@ bool BlockRunner::overlaps(const model::Array& array) const {
 }
 
 void BlockRunner::declare(const Declarator& d, const Threads& threads) {
-  if (d.reference || d.has(model::kStatic) || d.is_function_pointer)
+  if (d.reference || (d.has(model::kStatic) && !d.has(model::kShared)) || d.is_function_pointer)
     return stop("the declaration of " + std::string(d.name));
   const auto [found, fresh] = variables_.try_emplace(&d);
   Variable& v = found->second;
+  v.in_step = d.has(model::kVolatile);
   if (fresh && !shape(d, v)) return stop("the declaration of " + std::string(d.name));
   if (v.memory >= 0) return d.init.empty() ? void() : stop("an initial value in shared memory");
   Lanes values;
@@ -183,6 +190,7 @@ BlockRunner::Threads BlockRunner::execute(const Stmt& s, Threads threads) {
       return threads;
     case StmtKind::if_: {
       if (s.init != nullptr || s.expr == nullptr) break;
+      if (follows_ && keeps_better(s, threads)) return threads;
       auto [yes, no] = split(*s.expr, threads);
       yes = execute(*s.body, std::move(yes));
       if (s.otherwise != nullptr) no = execute(*s.otherwise, std::move(no));
@@ -240,6 +248,9 @@ std::vector<BlockRunner::Place> BlockRunner::places(const Expr& e, const Threads
     indices.insert(indices.begin(), &base->arg(1));
   Variable* v = base->is(ExprKind::name) && arguments_ == nullptr ? variable_of(*base) : nullptr;
   const bool whole = v != nullptr && indices.size() == v->extents.size();
+  if (follows_ && v != nullptr && v->in_step) {
+    for (Place& p : out) p.in_step = true;
+  }
   if (whole) {
     for (Place& p : out) p.variable = v->memory < 0 ? v : nullptr, p.memory = v->memory;
     for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -296,6 +307,7 @@ void BlockRunner::write(Variable& v, const Lanes& values, const Threads& threads
 
 BlockRunner::Lanes BlockRunner::loaded(const std::vector<Place>& from, const Threads& threads) {
   Lanes out(threads);
+  if (!from.empty() && from[0].in_step) advance_warps(threads);
   for (std::size_t i = 0; i < threads.size() && why_.empty(); ++i) {
     if (from[i].memory < 0) {
       out.values[i] = own(from[i], threads[i]);
@@ -312,6 +324,7 @@ BlockRunner::Lanes BlockRunner::stored(const std::vector<Place>& to,
                                        Lanes values,
                                        const Threads& threads) {
   const Place& first = to.front();
+  if (first.in_step) advance_warps(threads);
   convert(values, first.memory < 0 ? first.variable->type
                                    : memories_[static_cast<std::size_t>(first.memory)].type);
   for (std::size_t i = 0; i < threads.size() && why_.empty(); ++i) {

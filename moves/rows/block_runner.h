@@ -25,7 +25,13 @@ class BlockRunner {
       : model_(model), unit_(model.unit), values_(values), why_(why) {}
   std::optional<BlockRun> run();
 
- private:
+  /// From here on statements run by follow(), as they stand somewhere in the kernel. What variables
+  /// and shared arrays of the kernel hold before is known as far as the thread's index says it;
+  /// otherwise it is a value of each thread or element.
+  bool begin();
+  /// Runs a statement for all threads of the block, which must all go on behind it.
+  bool follow(const model::Stmt& s);
+
   /// Threads that run a statement, ascending.
   using Threads = std::vector<int>;
   /// A value for each of the threads that are running, or one for all of them.
@@ -48,18 +54,44 @@ class BlockRunner {
     std::size_t size = 1;
     /// Of a thread's own: [thread, element], or one element that all threads agree on.
     std::vector<BlockValue> values;
+    std::vector<BlockValue> before;  ///< what ran: of a variable declared elsewhere
+    int source = -1;                 ///< of its unknown values
+    /// As the text counts on where it is volatile, a warp's threads advance together.
+    bool in_step = false;
   };
+  using Variables = std::unordered_map<const model::Declarator*, Variable>;
+  /// Of what follow() ran: variables by their declarations, shared arrays by Variable::memory.
+  [[nodiscard]] const Variables& variables() const { return variables_; }
+  [[nodiscard]] const std::vector<BlockMemory>& memories() const { return memories_; }
+  [[nodiscard]] int threads() const { return threads_; }
+  /// Barriers of the block that its threads have passed.
+  [[nodiscard]] int barriers() const { return now_.block; }
+
+ private:
   /// Where a thread writes: an element of memory, or of a variable of its own.
   struct Place {
     Variable* variable = nullptr;
     int memory = -1;
     BlockMemory::Element element;
+    bool in_step = false;
   };
   static constexpr int kWarp = 32;
   /// Values of expressions, one if all threads agree on it.
   static constexpr std::int64_t kMostWork = 400'000;
 
+  // block_follow.cc
+  Variable* entered(const model::Declarator* d, const model::Expr& e);
+  [[nodiscard]] bool is_set_again(const model::Declarator& d) const;
+  Lanes chosen(const model::Expr& condition,
+               const Lanes& yes,
+               const Lanes& no,
+               const Threads& threads);
+  [[nodiscard]] bool compares_data(const model::Expr& condition, const Threads& threads);
+  bool keeps_better(const model::Stmt& s, const Threads& threads);
+  void advance_warps(const Threads& threads);
+
   // block_run.cc
+  bool read_launch();
   [[nodiscard]] std::optional<DType> type_of(const model::Declarator& d) const;
   void declare_parameter(const model::Declarator& p);
   [[nodiscard]] bool overlaps(const model::Array& array) const;
@@ -116,10 +148,11 @@ class BlockRunner {
   int threads_ = 0, depth_ = 0;
   BlockMemory::Clock now_;
   std::vector<BlockMemory> memories_;  ///< of the parameters, then of the kernel's arrays
-  std::unordered_map<const model::Declarator*, Variable> variables_;
+  Variables variables_;
   std::unordered_map<const model::Expr*, Variable*> named_;
   const Arguments* arguments_ = nullptr;  ///< of the call that is being expanded
   Threads broken_, continued_;            ///< out of the innermost loop
+  bool follows_ = false;                  ///< begin() was called
 };
 
 }  // namespace warpath

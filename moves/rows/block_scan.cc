@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
@@ -16,6 +15,7 @@
 #include "moves/model/syntax_query.h"
 #include "moves/rows/block_run.h"
 #include "moves/rows/lanes.h"
+#include "moves/rows/row_launch.h"
 
 namespace warpath {
 namespace {
@@ -25,8 +25,6 @@ using Stored = std::map<std::int64_t, BlockValue>;
 
 /// Shorter rows are no work for a warp.
 constexpr std::int64_t kShortestRow = kWarpLanes;
-/// Of the kernel of one thread a row.
-constexpr int kRowsOfBlock = 128;
 
 /// Elements first + per_block * blockIdx.x + (0 .. length - 1) of an array.
 struct RowOf {
@@ -159,12 +157,10 @@ class SerialWriter {
       return why = "the running value has no neutral element to start from", std::nullopt;
     row_ = fresh("row"), j_ = fresh("j");
     const std::string sum = fresh("running_value"), value = fresh("element");
-    const auto rows = rows_text();
-    const std::string block = rows ? std::to_string(kRowsOfBlock) : std::to_string(kWarpLanes);
-    std::string body = std::string("const ") + (wide ? "long long " : "int ") + row_ +
-                       " = blockIdx.x * " + block + " + threadIdx.x;\n";
-    if (rows) body += "if (" + row_ + " >= " + *rows + ") return;\n";
-    body.insert(0, kept_);
+    const RowCount rows = row_count(context_, model_);
+    std::string body = row_index(row_, rows, wide);
+    if (rows.declaration != nullptr)
+      body.insert(0, std::string(unit_.text(*rows.declaration)) + "\n");
     body += type + " " + sum + " = " + identity + ";\nfor (int " + j_ + " = 0; " + j_ + " < " +
             std::to_string(scan_.length) + "; ++" + j_ + ") {\n";
     body += tab + "const " + type + " " + value + " = " + element(scan_.input, j_) + ";\n";
@@ -173,19 +169,12 @@ class SerialWriter {
     for (const RowOf& r : scan_.inclusive) body += tab + element(r, j_) + " = " + sum + ";\n";
     body += "}\n";
     for (const RowOf& r : scan_.totals) body += element(r, "") + " = " + sum + ";\n";
-    SerialScan out{context_.variant, scan_.length, rows.has_value()};
+    SerialScan out{context_.variant, scan_.length, rows.text.has_value()};
     const model::Span old = model_.kernel->body->span;
     out.variant.source =
         edited(unit_.source(), {{old.begin + 1, old.end - 1, "\n" + model::indented(body, tab)}});
-    LaunchPlan& plan = out.variant.launch;
-    try {
-      plan.grid[0] =
-          Expression::parse("ceil_div(" + plan.grid[0].text() + ", " + block + ")", "grid");
-    } catch (const Error&) {
-      return why = "the launch plan cannot be changed", std::nullopt;
-    }
-    plan.block = {Expression::parse(block, "block"), Expression(1), Expression(1)};
-    plan.dynamic_smem_bytes = Expression(0);
+    if (!set_thread_rows(out.variant.launch, rows, why)) return std::nullopt;
+    out.variant.launch.dynamic_smem_bytes = Expression(0);
     return out;
   }
 
@@ -205,35 +194,12 @@ class SerialWriter {
            at + "]";
   }
 
-  /// The number of rows in the kernel, if it is a number or has a name there.
-  std::optional<std::string> rows_text() {
-    const Expression& grid = context_.variant.launch.grid[0];
-    const std::set<std::string> names = grid.names();
-    if (grid.is_constant()) return grid.text();
-    if (names.size() != 1 || *names.begin() != grid.text()) return std::nullopt;
-    if (unit_.is_defined(grid.text())) return grid.text();
-    for (const model::Declarator* p : model_.kernel->parameters) {
-      const ArgSpec* argument = argument_of(context_.spec, *model_.kernel, *p);
-      if (argument != nullptr && argument->name == grid.text() && !p->name.empty())
-        return std::string(p->name);
-    }
-    for (const model::Stmt* s : model_.kernel->body->children) {
-      if (!s->is(model::StmtKind::declaration) || s->declarators.size() != 1) continue;
-      const model::Declarator& d = *s->declarators[0];
-      if (d.name != grid.text() || !d.has(model::kConstexpr)) continue;
-      kept_ = std::string(unit_.text(*s)) + "\n";
-      return grid.text();
-    }
-    return std::nullopt;
-  }
-
   const MoveContext& context_;
   const model::KernelModel& model_;
   const model::Unit& unit_;
   const BlockScan& scan_;
   std::set<std::string, std::less<>> taken_;
   std::string row_, j_;
-  std::string kept_;  ///< the declaration of the number of rows
 };
 
 /// Cheap signs that threads may compute prefixes together.

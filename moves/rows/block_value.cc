@@ -47,6 +47,33 @@ bool takes_overlap(ReduceOp op) {
          op == ReduceOp::bit_or;
 }
 
+/// A number of its own for each value that is unknown at the start: sums of them say which values
+/// were combined, and how often each.
+std::uint64_t tag(int array, std::int64_t at) {
+  std::uint64_t x = (static_cast<std::uint64_t>(array) << 32U) + static_cast<std::uint64_t>(at) + 1;
+  for (int round = 0; round < 3; ++round) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    x ^= x >> 31U;
+  }
+  return x;
+}
+
+/// Values unknown at the start. The same ones once more change an idempotent operator's nothing.
+Maybe gathered(const BlockValue& a, const BlockValue& b, ReduceOp op) {
+  if (!a.is(ValueKind::several)) return is_identity(a, op, b.type) ? Maybe(b) : std::nullopt;
+  if (!b.is(ValueKind::several)) return is_identity(b, op, a.type) ? Maybe(a) : std::nullopt;
+  const auto fits = [&](const BlockValue& v) { return v.at == 1 || v.op == op; };
+  if (a.array != b.array || a.type != b.type || !fits(a) || !fits(b)) return std::nullopt;
+  if (a.at == b.at && a.end == b.end && takes_overlap(op)) return a;
+  BlockValue out = a;
+  out.op = op, out.at = a.at + b.at;
+  out.end = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.end) +
+                                      static_cast<std::uint64_t>(b.end));
+  return out;
+}
+
 /// What is left of a sum without its first or last elements.
 Maybe without(const BlockValue& all, const BlockValue& part) {
   const bool sums = (all.elements() == 1 || all.op == ReduceOp::add) &&
@@ -156,6 +183,25 @@ BlockValue BlockValue::integer(std::int64_t value, std::int64_t per_block) {
   return out;
 }
 
+BlockValue BlockValue::unknown(int array, std::int64_t at, DType type) {
+  BlockValue out;
+  out.kind = Kind::several, out.array = array, out.type = type;
+  out.at = 1, out.end = static_cast<std::int64_t>(tag(array, at));
+  return out;
+}
+
+BlockValue BlockValue::all_of(int array,
+                              const std::vector<std::int64_t>& at,
+                              ReduceOp op,
+                              DType type) {
+  BlockValue out = unknown(array, at.front(), type);
+  std::uint64_t sum = 0;
+  for (const std::int64_t k : at) sum += tag(array, k);
+  out.op = op, out.at = static_cast<std::int64_t>(at.size());
+  out.end = static_cast<std::int64_t>(sum);
+  return out;
+}
+
 bool is_identity(const BlockValue& value, ReduceOp op, DType type) {
   if (value.is(ValueKind::infinite)) {
     return info(type).is_float &&
@@ -181,6 +227,7 @@ bool is_identity(const BlockValue& value, ReduceOp op, DType type) {
 }
 
 Maybe combined(const BlockValue& a, const BlockValue& b, ReduceOp op) {
+  if (a.is(ValueKind::several) || b.is(ValueKind::several)) return gathered(a, b, op);
   if (!a.is(ValueKind::data)) {
     return b.is(ValueKind::data) && is_identity(a, op, b.type) ? Maybe(b) : std::nullopt;
   }
@@ -240,12 +287,13 @@ Maybe converted(BlockValue value, DType type, std::int64_t blocks) {
     }
     return value;
   }
-  if (!value.is(ValueKind::data) || value.type == type) return value;
+  const bool several = value.is(ValueKind::several);
+  if (!(several || value.is(ValueKind::data)) || value.type == type) return value;
   const DTypeInfo& from = info(value.type);
   const bool widens = from.is_float == to.is_float
                           ? to.size_bytes > from.size_bytes && (to.is_signed || !from.is_signed)
                           : to.dtype == DType::f64 && from.size_bytes <= 4;
-  if (value.elements() != 1 || !widens) return std::nullopt;
+  if ((several ? value.at : value.elements()) != 1 || !widens) return std::nullopt;
   value.type = type;
   return value;
 }

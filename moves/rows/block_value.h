@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/dtype.h"
 #include "moves/model/facts.h"
@@ -20,6 +21,7 @@ struct BlockValue {
     infinite,   ///< an infinity with the sign of `at`
     data,       ///< elements [at, end) of `array` under `op`, which counts from two elements on
     pointer,    ///< to element `at` of memory `array`
+    several,  ///< `at` values unknown at the start, of source `array` under `op`; `end` says which
   };
   Kind kind = Kind::undefined;
   model::ReduceOp op = model::ReduceOp::add;
@@ -29,6 +31,13 @@ struct BlockValue {
 
   [[nodiscard]] static BlockValue integer(std::int64_t value, std::int64_t per_block = 0);
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
+  /// What thread or element `at` of source `array` holds before anything runs.
+  [[nodiscard]] static BlockValue unknown(int array, std::int64_t at, DType type);
+  /// All of the values that `at` lists, under `op`.
+  [[nodiscard]] static BlockValue all_of(int array,
+                                         const std::vector<std::int64_t>& at,
+                                         model::ReduceOp op,
+                                         DType type);
   /// An integer that is the same in every block.
   [[nodiscard]] bool is_number() const { return kind == Kind::integer && per_block == 0; }
   [[nodiscard]] std::int64_t elements() const { return end - at; }
@@ -61,8 +70,9 @@ enum class BlockOp : std::uint8_t {
 /// True if `value` is the operator's neutral element among data of `type`.
 [[nodiscard]] bool is_identity(const BlockValue& value, model::ReduceOp op, DType type);
 
-/// Data combined with data next to them in memory (of idempotent operators: or overlapping), or
-/// with the neutral element. nullopt for everything else.
+/// Values unknown at the start combined with others of their source, whichever they are, or data
+/// combined with data next to them in memory (of idempotent operators: or overlapping), or with the
+/// neutral element. nullopt for everything else.
 [[nodiscard]] std::optional<BlockValue> combined(const BlockValue& a,
                                                  const BlockValue& b,
                                                  model::ReduceOp op);

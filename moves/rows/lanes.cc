@@ -85,10 +85,12 @@ std::string combine_lanes(const LaneGroup& group,
                           std::string_view indent) {
   if (group.within_warp())
     return shuffles(group, partials, group.lanes, group.lanes_name + " / 2", indent);
-  const std::string warps = std::to_string(group.block() / kWarpLanes);
+  const std::string number = std::to_string(group.block() / kWarpLanes),
+                    warps = group.warps.empty() ? number : "(" + group.warps + ")";
   std::string out = shuffles(group, partials, kWarpLanes, "16", indent);
   for (std::size_t k = 0; k < partials.size(); ++k) {
-    out += "__shared__ " + partials[k].type + " " + names[k] + "[" + warps +
+    out += "__shared__ " + partials[k].type + " " + names[k] + "[" +
+           (group.warps.empty() ? number : std::to_string(kWarpLanes)) +
            "];  // one value a warp\n";
   }
   if (again) out += "__syncthreads();  // the last values have been read\n";
@@ -106,8 +108,10 @@ std::string combine_lanes(const LaneGroup& group,
   for (std::size_t k = 0; k < partials.size(); ++k) {
     out += partials[k].variable + " = " + names[k] + "[threadIdx.x % " + warps + "];\n";
   }
-  out += shuffles(group, partials, group.block() / kWarpLanes,
-                  std::to_string(group.block() / kWarpLanes / 2), indent);
+  out += shuffles(
+      group, partials, group.block() / kWarpLanes,
+      group.warps.empty() ? std::to_string(group.block() / kWarpLanes / 2) : group.warps + " / 2",
+      indent);
   if (group.cluster == 1) return out;
   const std::string blocks = std::to_string(group.cluster);
   for (std::size_t k = 0; k < partials.size(); ++k) {

@@ -1,0 +1,478 @@
+#include "moves/rows/one_thread.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/text/tokens.h"
+#include "moves/model/facts.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
+#include "moves/rows/lanes.h"
+
+namespace warpath {
+namespace {
+
+using model::Declarator;
+using model::Expr;
+using model::ExprKind;
+using model::Loop;
+using model::LoopClass;
+using model::Polynomial;
+using model::Reduction;
+using model::Stmt;
+using model::StmtKind;
+
+/// Goes through the statements that all threads run, keeps account of the variables whose values
+/// differ between threads, and collects what becomes of the text when a single thread is left.
+class OneThread {
+ public:
+  OneThread(const model::KernelModel& model, const std::vector<BlockReduction>& reductions)
+      : model_(model), unit_(model.unit), facts_(model.facts), reductions_(reductions) {}
+
+  bool run(std::string& why) {
+    if (!visit_list(*model_.kernel->body)) return why = why_, false;
+    if (used_.size() != reductions_.size()) return why = "a reduction stands in a branch", false;
+    if (loops_ == 0) return why = "the block's threads stride through no loop", false;
+    return true;
+  }
+  std::vector<Edit> edits;
+
+ private:
+  using Names = std::set<const Declarator*>;
+
+  bool stop(const Stmt& s, const std::string& what) {
+    if (why_.empty())
+      why_ = "line " + std::to_string(model::line_of(unit_, s.span.begin)) + ": " + what;
+    return false;
+  }
+
+  void replace(model::Span span, std::string text) {
+    edits.push_back({span.begin, span.end, std::move(text)});
+  }
+  void remove(const Stmt& s) {
+    const model::Span lines = model::whole_lines(unit_, s.span);
+    const bool listed = s.parent != nullptr && s.parent->is(StmtKind::block);
+    listed ? replace(lines, "") : replace(s.span, ";");
+  }
+
+  bool visit_list(const Stmt& block) {
+    const auto& list = block.children;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      if (const BlockReduction* r = starting(*list[k])) {
+        if (!combine(*r)) return false;
+        k += r->statements.size() - 1;
+      } else if (!visit(*list[k])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool visit(const Stmt& s) {
+    switch (s.kind) {
+      case StmtKind::block:
+        return visit_list(s);
+      case StmtKind::declaration:
+        return s.text_only || declare(s);
+      case StmtKind::expression:
+        return execute(s);
+      case StmtKind::if_:
+        return branch(s);
+      case StmtKind::for_:
+        return loop(s);
+      case StmtKind::return_:
+        return s.expr == nullptr || stop(s, "a value is returned");
+      case StmtKind::empty:
+      case StmtKind::directive:
+        return true;
+      default:
+        return stop(s, "a statement that threads may not share");
+    }
+  }
+
+  const BlockReduction* starting(const Stmt& s) const {
+    const auto found = std::ranges::find_if(
+        reductions_, [&](const BlockReduction& r) { return r.statements.front() == &s; });
+    return found == reductions_.end() ? nullptr : &*found;
+  }
+
+  // --- which values differ between threads
+
+  [[nodiscard]] const Declarator* variable(const Expr& e) const {
+    return e.is(ExprKind::name) ? model::declaration_of(unit_, e) : nullptr;
+  }
+
+  /// The thread's number or the block's size goes into the value, or a variable with a value of
+  /// each thread.
+  [[nodiscard]] bool is_clean(const Expr& root) const {
+    bool clean = true;
+    model::walk(root, [&](const Expr& e) {
+      if (is_replaced(e)) return false;
+      const Declarator* const d = variable(e);
+      if (d != nullptr && (differ_.contains(d) || d->has(model::kShared))) clean = false;
+      const std::string_view name = e.is(ExprKind::call) ? model::callee(e) : e.name;
+      if (is_of_thread(name) || !is_understood(e, name)) clean = false;
+      if (e.is(ExprKind::lambda) || e.is(ExprKind::statement) || e.is(ExprKind::opaque) ||
+          e.is(ExprKind::launch))
+        clean = false;
+      return clean;
+    });
+    return clean;
+  }
+
+  /// A function or macro whose value depends on its arguments alone, as far as it is not a load.
+  [[nodiscard]] bool is_known(std::string_view name, int depth = 0) const {
+    constexpr int kDeepest = 8;
+    if (depth > kDeepest) return false;
+    if (const model::Macro* const macro = unit_.macro(name)) return is_plain(*macro, depth);
+    if (name == "__ldg" || name.starts_with("__ldc") || name.starts_with("__stc")) return true;
+    if (!model::is_pure_function(unit_, name)) return false;
+    const model::Function* const f = unit_.find_function(name);
+    if (f == nullptr) return true;
+    const Expr* const value = model::returned_expression(*f);
+    bool known = value != nullptr;
+    if (known) {
+      model::walk(*value, [&](const Expr& e) {
+        if (is_of_thread(e.name)) known = false;
+        const std::string_view called = e.is(ExprKind::call) ? model::callee(e) : e.name;
+        const bool asks = e.is(ExprKind::call) || unit_.macro(called) != nullptr;
+        if (asks && !called.empty() && !is_known(called, depth + 1)) known = false;
+        return known;
+      });
+    }
+    return known;
+  }
+
+  [[nodiscard]] bool is_understood(const Expr& e, std::string_view name) const {
+    const bool asks = e.is(ExprKind::call) || (e.is(ExprKind::name) && variable(e) == nullptr &&
+                                               unit_.macro(name) != nullptr);
+    return !asks || is_known(name);
+  }
+
+  static bool is_of_thread(std::string_view name) {
+    return name == "threadIdx" || name == "blockDim" || name == "gridDim" || name == "warpSize";
+  }
+
+  /// Names in the macro are its parameters, or functions that are known.
+  [[nodiscard]] bool is_plain(const model::Macro& macro, int depth) const {
+    const TokenStream stream = tokenize(macro.body);
+    return std::ranges::all_of(stream.tokens, [&](const Token& token) {
+      if (token.kind != TokenKind::identifier) return true;
+      const std::string word = spelling(macro.body, token);
+      return std::ranges::find(macro.parameters, word) != macro.parameters.end() ||
+             word == "float" || word == "int" || word == "INFINITY" ||
+             (word != macro.name && is_known(word, depth + 1));
+    });
+  }
+
+  [[nodiscard]] bool is_replaced(const Expr& e) const { return replaced_.contains(&e); }
+
+  bool declare(const Stmt& s) {
+    bool shared = false, own = true;
+    for (const Declarator* d : s.declarators) {
+      if (d->reference) return stop(s, std::string(d->name) + " is another name of a variable");
+      if (d->has(model::kShared)) {
+        shared = true;
+        if (!is_gone(*d))
+          return stop(s, std::string(d->name) + " holds more than sums of the block");
+        continue;
+      }
+      for (const Expr* e : d->init) {
+        if (is_clean(*e)) continue;
+        const bool number =
+            model::is_integer_type(unit_.resolved_type(unit_.plain_text(d->type))) &&
+            !d->is_pointer() && !d->is_array() && !d->reference;
+        if (!number || !model::is_pure(unit_, *e) || loads(*e))
+          return stop(s, std::string(d->name) + " is another one in each thread");
+        differ_.insert(d);
+        own = false;
+        if (s.declarators.size() > 1) replace(e->outer, "0");
+      }
+    }
+    if (shared || (!own && s.declarators.size() == 1)) remove(s);
+    return true;
+  }
+
+  /// The shared array serves reductions only, which one thread does not need.
+  [[nodiscard]] bool is_gone(const Declarator& d) const {
+    const auto serves = [&](const model::Access* a) {
+      return std::ranges::any_of(reductions_, [&](const BlockReduction& r) {
+        if (r.statements.front()->span.begin <= a->expr->span.begin &&
+            a->expr->span.end <= r.statements.back()->span.end)
+          return true;
+        return std::ranges::any_of(r.totals, [&](const BlockTotal& t) {
+          return std::ranges::any_of(t.elements, [&](const TotalElement& e) {
+            return std::ranges::find(e.reads, a->expr) != e.reads.end();
+          });
+        });
+      });
+    };
+    for (std::size_t k = 0; k < facts_.arrays.size(); ++k) {
+      if (facts_.arrays[k].declarator == &d)
+        return std::ranges::all_of(facts_.accesses_to(static_cast<int>(k)), serves);
+    }
+    return false;
+  }
+
+  static bool loads(const Expr& root) {
+    bool found = false;
+    model::walk(root, [&](const Expr& e) {
+      found = found || e.is(ExprKind::subscript) || e.is_op(ExprKind::unary, "*") ||
+              e.is(ExprKind::call);
+      return !found;
+    });
+    return found;
+  }
+
+  bool execute(const Stmt& s) {
+    if (model::callee(*s.expr) == "__syncthreads") return remove(s), true;
+    const Declarator* const d =
+        s.expr->is_op(ExprKind::assign, "=") ? variable(s.expr->arg(0)) : nullptr;
+    if (d != nullptr && !d->has(model::kShared) && is_clean(s.expr->arg(1)))
+      return differ_.erase(d), ops_.erase(d), true;
+    return is_clean(*s.expr) || stop(s, "threads do different things outside of loops");
+  }
+
+  // --- statements for all threads, or one
+
+  bool branch(const Stmt& s) {
+    if (s.init != nullptr || s.expr == nullptr)
+      return stop(s, "a condition declares what it tests");
+    const Names before = differ_;
+    if (is_clean(*s.expr)) {
+      if (!visit(*s.body)) return false;
+      Names either = std::exchange(differ_, before);
+      if (s.otherwise != nullptr && !visit(*s.otherwise)) return false;
+      for (const Declarator* d : either) {
+        if (differ_.insert(d).second) ops_.erase(d);  // how far it is accumulated is open
+      }
+      for (const Declarator* d : differ_) {
+        if (!either.contains(d)) ops_.erase(d);
+      }
+      return true;
+    }
+    if (s.otherwise != nullptr || !is_first_thread(s))
+      return stop(s, "some threads do what others do not");
+    replace({s.span.begin, s.body->span.begin}, "");
+    const bool outer = std::exchange(alone_, true);
+    if (!visit(*s.body)) return false;
+    alone_ = outer;
+    for (const std::string& name : facts_.names_written(s)) {
+      const Declarator* const d = model::visible(unit_, *model_.kernel, name, s.span.begin);
+      if (d != nullptr && !s.span.contains(d->span)) return stop(s, name + " is set by one thread");
+    }
+    return differ_ == before || stop(s, "one thread sets what others do not know");
+  }
+
+  /// `threadIdx.x == 0`, in any of its forms.
+  [[nodiscard]] bool is_first_thread(const Stmt& s) const {
+    const Expr& e = *s.expr;
+    const auto is_thread = [&](const Expr& x) {
+      return facts_.polynomial(x) == Polynomial::name("threadIdx.x");
+    };
+    if (e.is_op(ExprKind::unary, "!")) return is_thread(e.arg(0));
+    if (!e.is(ExprKind::binary)) return false;
+    const auto right = facts_.polynomial(e.arg(1)).constant();
+    return is_thread(e.arg(0)) && ((e.op == "==" && right == 0) || (e.op == "<" && right == 1) ||
+                                   (e.op == "<=" && right == 0));
+  }
+
+  // --- loops
+
+  bool loop(const Stmt& s) {
+    const Loop* const l = facts_.loop_of(s);
+    if (l == nullptr || !l->counted || l->exits_early || s.step == nullptr ||
+        l->first_expr == nullptr || l->descending)
+      return stop(s, "a loop that is not counted");
+    return l->thread_axis == 0 ? strided(s, *l) : common(s, *l);
+  }
+
+  /// All threads run it alike.
+  bool common(const Stmt& s, const Loop& l) {
+    if (!is_clean(*l.first_expr) || !is_clean(*s.expr) || !is_clean(*s.step))
+      return stop(s, "a loop that threads run differently");
+    const Names before = differ_;
+    if (!visit(*s.body)) return false;
+    std::erase_if(differ_, [&](const Declarator* d) { return s.span.contains(d->span); });
+    return differ_ == before || stop(s, "threads' values pass from one iteration to the next");
+  }
+
+  /// From the thread's number on, a block apart.
+  bool strided(const Stmt& s, const Loop& l) {
+    if (alone_) return stop(s, "one thread does its share of a loop alone");
+    if (!(l.first == Polynomial::name("threadIdx.x")) || !l.declared_inside ||
+        !is_clean(*l.bound_expr) || l.inclusive || l.has_barrier)
+      return stop(s, "a loop of threads that does not begin with their numbers");
+    if (l.kind != LoopClass::parallel && l.kind != LoopClass::reduction)
+      return stop(s, l.reason.empty() ? "a loop whose iterations depend on each other" : l.reason);
+    if (!is_clean_body(*s.body, l)) return false;
+    std::set<std::string> changed(l.assigned.begin(), l.assigned.end());
+    for (const Reduction& r : l.reductions) {
+      const Declarator* const d = r.declarator;
+      if (r.access >= 0 || r.prefix_used || d == nullptr || d->has(model::kShared))
+        return stop(s, r.accumulator + " is accumulated in memory");
+      if (!differ_.contains(d) && !starts_neutral(*d, r.op, s))
+        return stop(s, r.accumulator + " starts from a value in each thread");
+      const auto known = ops_.find(d);
+      if (differ_.contains(d) && (known == ops_.end() || known->second != r.op))
+        return stop(s, r.accumulator + " is accumulated in several ways");
+      ops_[d] = r.op, differ_.insert(d);
+      changed.erase(r.accumulator);
+    }
+    changed.erase(l.variable);
+    for (const std::string& name : changed) {
+      const Declarator* const d = model::visible(unit_, *model_.kernel, name, s.span.begin);
+      if (d == nullptr) return stop(s, name + " is not known");
+      const auto& own = l.private_scalars;
+      if (std::ranges::find(own, name) == own.end())
+        return stop(s, name + " is carried from one iteration to the next");
+      differ_.insert(d), ops_.erase(d);
+    }
+    replace(l.first_expr->outer, "0");
+    replace(s.step->outer, "++" + l.variable);
+    ++loops_;
+    return true;
+  }
+
+  /// Only the loop's variable tells threads apart there.
+  bool is_clean_body(const Stmt& body, const Loop& l) {
+    bool clean = true;
+    model::walk_expressions(body, [&](const Expr& e) {
+      if (is_replaced(e)) return false;
+      const Declarator* const d = variable(e);
+      const bool accumulates =
+          std::ranges::any_of(l.reductions, [&](const Reduction& r) { return r.declarator == d; });
+      const bool own =
+          d != nullptr && std::ranges::find(l.private_scalars, d->name) != l.private_scalars.end();
+      if (d != nullptr && ((differ_.contains(d) && !accumulates && !own) || d->has(model::kShared)))
+        clean = false;
+      const std::string_view name = e.is(ExprKind::call) ? model::callee(e) : e.name;
+      if (is_of_thread(name) || !is_understood(e, name) || e.is(ExprKind::lambda) ||
+          e.is(ExprKind::statement))
+        clean = false;
+      return clean;
+    });
+    model::walk(body, [&](const Stmt& s) {
+      clean = clean && !s.is(StmtKind::assembly) && !s.is(StmtKind::return_);
+      return clean;
+    });
+    return clean || stop(body, "threads are told apart in a loop");
+  }
+
+  /// What all threads begin with does not count once for each of them.
+  [[nodiscard]] bool starts_neutral(const Declarator& d,
+                                    model::ReduceOp op,
+                                    const Stmt& loop) const {
+    using model::ReduceOp;
+    const bool again = op != ReduceOp::add && op != ReduceOp::multiply && op != ReduceOp::bit_xor;
+    const Expr* value = nullptr;
+    for (const Stmt* at = &loop; at != nullptr && value == nullptr; at = at->parent) {
+      if (at->parent == nullptr || !at->parent->is(StmtKind::block)) {
+        if (at->parent != nullptr && at->parent->is_loop()) return false;
+        continue;
+      }
+      const auto& list = at->parent->children;
+      for (auto s = std::find(list.begin(), list.end(), at); s != list.begin();) {
+        const Stmt& before = **--s;
+        if (d.stmt == &before) {
+          value = d.value();
+          if (value == nullptr) return false;
+          break;
+        }
+        const std::vector<std::string> written = facts_.names_written(before);
+        if (std::ranges::find(written, d.name) == written.end()) continue;
+        const Expr* const e = before.is(StmtKind::expression) ? before.expr : nullptr;
+        if (e == nullptr || !e->is_op(ExprKind::assign, "=") || variable(e->arg(0)) != &d)
+          return false;
+        value = &e->arg(1);
+        break;
+      }
+    }
+    if (value == nullptr) return false;
+    if (again) return true;  // the same in all threads, as it is no value that differs
+    const Expr& e = model::strip_casts(*value);
+    if (!e.is(ExprKind::number)) return false;
+    return std::strtod(std::string(e.name).c_str(), nullptr) == (op == ReduceOp::multiply ? 1 : 0);
+  }
+
+  // --- reductions
+
+  bool combine(const BlockReduction& r) {
+    const Stmt& first = *r.statements.front();
+    used_.insert(&r);
+    std::string text;
+    const auto is_own = [&](const Declarator& d) {
+      return first.span.begin <= d.span.begin && d.span.end <= r.statements.back()->span.end;
+    };
+    std::vector<const Declarator*> results;
+    for (const BlockTotal& t : r.totals) {
+      const auto op = t.variable == nullptr ? ops_.end() : ops_.find(t.variable);
+      if (op == ops_.end() || op->second != t.op || !differ_.contains(t.variable))
+        return stop(first, t.value + " is no sum of a loop's iterations");
+      const std::string name(t.variable->name);
+      for (const Declarator* d : t.results) {
+        results.push_back(d);
+        if (d == t.variable) continue;
+        text += (is_own(*d) ? unit_.plain_text(d->specifiers) + " " : std::string()) +
+                std::string(d->name) + " = " + name + ";\n";
+      }
+      for (const TotalElement& e : t.elements) {
+        if (e.reads.empty()) return stop(first, e.text + " is read elsewhere");
+        const auto set_again = [&](const Stmt* s) {
+          const std::vector<std::string> written = facts_.names_written(*s);
+          return s->span.begin > first.span.begin && s->span.begin < e.reads.back()->span.begin &&
+                 s != &first && std::ranges::find(r.statements, s) == r.statements.end() &&
+                 std::ranges::find(written, name) != written.end();
+        };
+        const bool stays = std::ranges::none_of(first.parent->children, set_again);
+        const std::string holder = stays ? name : fresh(name + "_total");
+        if (!stays) text += "const " + t.type + " " + holder + " = " + name + ";\n";
+        for (const Expr* read : e.reads) {
+          replaced_.insert(read);
+          replace(read->span, holder);
+        }
+      }
+    }
+    for (const Declarator* d : results) differ_.erase(d), ops_.erase(d);
+    if (!text.empty()) text.pop_back();
+    const std::size_t begin = first.pragma != nullptr ? first.pragma->span.begin : first.span.begin;
+    const model::Span all{begin, r.statements.back()->span.end};
+    if (text.empty())
+      replace(model::whole_lines(unit_, all), "");
+    else
+      replace(all, hanging(text, model::indentation(unit_, begin)));
+    return true;
+  }
+
+  std::string fresh(const std::string& wish) {
+    return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first;
+  }
+
+  const model::KernelModel& model_;
+  const model::Unit& unit_;
+  const model::KernelFacts& facts_;
+  const std::vector<BlockReduction>& reductions_;
+  Names differ_;                                      ///< have a value of each thread
+  std::map<const Declarator*, model::ReduceOp> ops_;  ///< of what loops accumulate
+  std::set<const BlockReduction*> used_;
+  std::set<const Expr*> replaced_;
+  std::set<std::string, std::less<>> taken_;
+  int loops_ = 0;
+  bool alone_ = false;  ///< only the first thread is there
+  std::string why_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Edit>> edits_for_one_thread(const model::KernelModel& model,
+                                                      const std::vector<BlockReduction>& reductions,
+                                                      std::string& why) {
+  OneThread one(model, reductions);
+  if (!one.run(why)) return std::nullopt;
+  return std::move(one.edits);
+}
+
+}  // namespace warpath
