@@ -14,6 +14,7 @@ import random
 from measurements.common import Failed, ROOT, expect, names, places_of, run, write_result
 
 STUDIES = ["deep", "deep_held_out", "deep_fresh"]
+SEEN = "deep_held_out"  # in the rows only
 ENOUGH = 0.95
 RESAMPLES = 2000
 
@@ -88,7 +89,10 @@ def measure(args):
         results = landscapes_of(args.work / f"ablations/{study}")
         spaces = list(next(iter(results.values())))
         figures[f"{study}_landscapes"] = len(spaces)
-        figures[study] = figures_of(results, spaces)
+        pooled = figures_of(results, spaces)
+        if study != SEEN:
+            figures[study] = pooled
+        rows += [{"study": study, "group": "all", "strategy": name, **values} for name, values in pooled.items()]
         for part in (0, 1):  # of "family-prior-seed"
             for group in dict.fromkeys(space.split("-")[part] for space in spaces):
                 chosen = [space for space in spaces if space.split("-")[part] == group]
