@@ -1,6 +1,7 @@
 """The history search against every baseline on landscapes of moves with known optima, all with the same priors and in the same order.
 
-Runs experiments/studies/deep.json, whose landscapes the search was developed on, and deep_held_out.json, whose families and seeds it was not. AUC: mean over
+Runs experiments/studies/deep.json, whose landscapes the search was developed on, deep_held_out.json, whose families and seeds were not, but whose results
+were known when its dives were made, and deep_fresh.json, of other parameters and seeds than both, which was run when it was done. AUC: mean over
 the evaluations of the best gain so far, final: that at the end, as shares of the optimum's; to95: evaluations until it is 0.95. Intervals are percentile
 bootstraps over landscapes. Takes no GPU.
 """
@@ -12,7 +13,8 @@ import random
 
 from measurements.common import Failed, ROOT, expect, names, places_of, run, write_result
 
-STUDIES = ["deep", "deep_held_out"]
+STUDIES = ["deep", "deep_held_out", "deep_fresh"]
+SEEN = "deep_held_out"  # in the rows only
 ENOUGH = 0.95
 RESAMPLES = 2000
 
@@ -87,7 +89,10 @@ def measure(args):
         results = landscapes_of(args.work / f"ablations/{study}")
         spaces = list(next(iter(results.values())))
         figures[f"{study}_landscapes"] = len(spaces)
-        figures[study] = figures_of(results, spaces)
+        pooled = figures_of(results, spaces)
+        if study != SEEN:
+            figures[study] = pooled
+        rows += [{"study": study, "group": "all", "strategy": name, **values} for name, values in pooled.items()]
         for part in (0, 1):  # of "family-prior-seed"
             for group in dict.fromkeys(space.split("-")[part] for space in spaces):
                 chosen = [space for space in spaces if space.split("-")[part] == group]

@@ -1,26 +1,29 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/plugin/options.h"
 #include "engine/search/search.h"
+#include "engine/search/strategy/history_options.h"
 #include "tests/support/table_space.h"
 
 using namespace warpath;
 
 namespace {
 
-Options history() {
+Options history(double dives = HistoryOptions().history_dives) {
   Options options;
+  options.of<HistoryOptions>().history_dives = dives;
   options.search.strategy = "history";
   options.search.root_noise_weight = 0;
   return options;
 }
 
 /// The places in the order in which they were evaluated.
-std::vector<int> places_evaluated(const test::Table& table) {
+std::vector<int> places_evaluated(const test::Table& table, const Options& options = history()) {
   test::TableSpace space(table);
-  Search search(space, history(), 1, test::TableSpace::key(0));
+  Search search(space, options, 1, test::TableSpace::key(0));
   std::vector<int> out;
   while (const auto dispatch = search.next()) {
     out.push_back(space.place(dispatch->node));
@@ -42,11 +45,27 @@ TEST_CASE("the moves of a node of which nothing is known are tried by their prio
   CHECK(places_evaluated(table) == std::vector{2, 3, 1});
 }
 
-TEST_CASE("the best node is tried to its end, then the next best; of equal ones the newest") {
+TEST_CASE(
+    "without dives the best node is tried to its end, then the next best; of equal ones the "
+    "newest") {
   const test::Table table{.actions = {{1, 2, 3}, {4, 5}, {6}, {7}, {}, {}, {}, {}},
                           .rewards = {0, -1, -2, -1, -3, -3, -3, -3},
                           .priors = {{0.5F, 0.3F, 0.2F}, {0.6F, 0.4F}, {1}, {1}, {}, {}, {}, {}}};
-  CHECK(places_evaluated(table) == std::vector{1, 2, 3, 7, 4, 5, 6});
+  CHECK(places_evaluated(table, history(0)) == std::vector{1, 2, 3, 7, 4, 5, 6});
+}
+
+TEST_CASE("as long as the best node has untried moves there is no dive") {
+  // 0 -> 1, the best, whose moves all lose; moves of 0 are left over.
+  test::Table table{.actions = {{1}, {}}, .rewards = {0, 5}};
+  for (int place = 2; place < 42; ++place) {
+    table.actions.emplace_back();
+    table.rewards.push_back(-1);
+    table.actions[place < 22 ? 0 : 1].push_back(place);
+  }
+  const std::vector<int> places = places_evaluated(table, history(1000));
+  const auto after_root = std::ranges::find_if(places, [](int place) { return place >= 22; });
+  REQUIRE(places.end() - after_root >= 20);
+  CHECK(std::all_of(after_root, after_root + 20, [](int place) { return place >= 22; }));
 }
 
 TEST_CASE("what gained elsewhere is tried first, what lost there last, whatever their priors") {
@@ -97,6 +116,25 @@ TEST_CASE("with nothing left to try it waits for what is under way, and is exhau
   search.complete(second->sequence, space.evaluate(second->node));
   CHECK_FALSE(search.next());
   CHECK(search.idle() == Idle::exhausted);
+}
+
+TEST_CASE("a dive goes on through losses where best first would turn to the next best node") {
+  // 0 -> 1 -> 2 -> 3 loses until the last move; ten children of 0 and of those lose less.
+  test::Table table{.actions = {{1}, {2}, {3}, {}}, .rewards = {0, -1.1, -1.2, 9}};
+  for (int place = 4; place < 44; ++place) {
+    const int parent = place < 14 ? 0 : 4 + (place - 14) / 3;
+    table.actions.emplace_back();
+    table.rewards.push_back(-1);
+    table.actions[static_cast<std::size_t>(parent)].push_back(place);
+  }
+  const auto evaluations_until_the_best = [&](double dives) {
+    Options options = history(dives);
+    options.of<HistoryOptions>().history_temperature = 1;
+    const std::vector<int> places = places_evaluated(table, options);
+    return std::ranges::find(places, 3) - places.begin();
+  };
+  CHECK(evaluations_until_the_best(0) == 42);  // the last of all
+  CHECK(evaluations_until_the_best(1) < 42);
 }
 
 TEST_SUITE_END();

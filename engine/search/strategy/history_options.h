@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string_view>
+
+#include "engine/plugin/option_group.h"
+
+namespace warpath {
+
+/// Of `history`.
+struct HistoryOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+  static const OptionGroupKind& kind();
+
+  double history_initial = 2;
+  double history_bonus = 1;
+  double history_dives = 1;
+  double history_temperature = 0.05;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = HistoryOptions;
+    v(&O::history_initial,
+      OptionText{"history_initial",
+                 "history: moves of the root before any other node's, in square roots of the "
+                 "perplexity of its priors",
+                 "docs/search.md"},
+      Range{0.0, 1000.0});
+    v(&O::history_bonus,
+      OptionText{"history_bonus",
+                 "history: bonus of a move never tried, in mean absolute gains of a move",
+                 "docs/search.md"},
+      Range{0.0, 100.0});
+    v(&O::history_dives,
+      OptionText{"history_dives",
+                 "history: evaluations of dives for one of a node that is not the best, since the "
+                 "best improved; 0: no dives",
+                 "docs/search.md"},
+      Range{0.0, 1000.0});
+    v(&O::history_temperature,
+      OptionText{"history_temperature",
+                 "history: temperature of dives, in mean absolute gains of a move",
+                 "docs/search.md"},
+      Range{0.0, 100.0});
+  }
+};
+static_assert(kFullyDescribed<HistoryOptions>);
+
+}  // namespace warpath
