@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/base/gumbel.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "engine/search/strategy/history_options.h"
@@ -143,9 +144,9 @@ class History final : public Strategy {
     Choice out;
     double most = -std::numeric_limits<double>::infinity();
     const auto offer = [&](double gain, Choice choice) {
-      const double noise = -std::log(-std::log(std::max(1e-300, field.rng().uniform())));
-      if (gain + temperature * noise <= most) return;
-      most = gain + temperature * noise;
+      const double noisy = gain + temperature * gumbel(field.rng());
+      if (noisy <= most) return;
+      most = noisy;
       out = choice;
     };
     const Graph& graph = field.graph();
