@@ -3,6 +3,7 @@
 With --build each is built from nothing, first the program alone, then with all tests; the wall and CPU seconds
 are taken on what cores there are, without ccache. The machine should be idle.
 """
+import json
 import os
 import pathlib
 import re
@@ -22,6 +23,7 @@ def options(parser):
     parser.add_argument("--before", default="529440f", help="a revision")
     parser.add_argument("--after", default="HEAD", help="another one")
     parser.add_argument("--build", action="store_true", help="build each, too")
+    parser.add_argument("--only-after", action="store_true", help="the figures before are those of the result file, which must be of that revision")
 
 
 def lines(files):
@@ -92,9 +94,22 @@ def built(tree):
             "seconds_of_first_build_everything": cold("everything", "all", "meson-test-prereq")}
 
 
+def measured_before(args):
+    """The figures in the result file, with the time at which they were measured."""
+    if not args.output.exists():
+        raise Failed(f"{args.output}: no such file, so nothing was measured before")
+    known = json.loads(args.output.read_text())
+    before = known["figures"]["before"]
+    if not before["revision"].startswith(args.before):
+        raise Failed(f"{args.output}: its figures before are of {before['revision']}, not of {args.before}")
+    return {"date": known["date"], **before}  # its own date, if it was taken over before
+
+
 def measure(args):
-    figures = {}
+    figures = {"before": measured_before(args)} if args.only_after else {}
     for when, revision in (("before", args.before), ("after", args.after)):
+        if when in figures:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             tree = pathlib.Path(folder) / "tree"
             tree.mkdir()
