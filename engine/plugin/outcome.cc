@@ -1,6 +1,7 @@
 #include "engine/plugin/outcome.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace warpath {
 
@@ -11,20 +12,34 @@ bool Verdict::passed() const {
 }
 
 std::string Verdict::summary() const {
-  const auto explained = [](const GateResult& gate, std::string_view answer) {
-    std::string text = gate.gate + " " + std::string(answer);
-    return gate.detail.empty() ? text : text + ": " + gate.detail;
+  constexpr std::size_t kMostNames = 3;
+  const auto explained = [](const std::string& who, std::string_view answer, const std::string& why) {
+    const std::string text = who + " " + std::string(answer);
+    return why.empty() ? text : text + ": " + why;
   };
+  struct NotRun {
+    std::string why, names;
+    std::size_t gates = 0;
+  };
+  std::vector<NotRun> not_run;  // by reason
   if (gates.empty()) return "no gate ran";
   std::size_t passes = 0;
-  std::string skipped;
   for (const GateResult& gate : gates) {
-    if (gate.answer == GateResult::Answer::fail) return explained(gate, "fail");
+    if (gate.answer == GateResult::Answer::fail) return explained(gate.gate, "fail", gate.detail);
     if (gate.answer == GateResult::Answer::pass) {
       ++passes;
-    } else {
-      skipped += (skipped.empty() ? "" : "; ") + explained(gate, "not run");
+      continue;
     }
+    auto same = std::ranges::find(not_run, gate.detail, &NotRun::why);
+    if (same == not_run.end()) same = not_run.insert(same, {.why = gate.detail, .names = ""});
+    same->names += (same->names.empty() ? "" : ", ") + gate.gate;
+    ++same->gates;
+  }
+  std::string skipped;
+  for (const NotRun& one : not_run) {
+    const std::string who =
+        one.gates > kMostNames ? std::to_string(one.gates) + " gates" : one.names;
+    skipped += (skipped.empty() ? "" : "; ") + explained(who, "not run", one.why);
   }
   std::string text = "pass " + std::to_string(passes) + "/" + std::to_string(gates.size());
   return skipped.empty() ? text : text + " (" + skipped + ")";

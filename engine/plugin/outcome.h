@@ -49,7 +49,8 @@ struct GateResult {
 struct Verdict {
   std::vector<GateResult> gates;
   [[nodiscard]] bool passed() const;  ///< at least one pass, no fail
-  /// "pass 7/9 (racecheck not run: ...)" or the first failing gate with its detail.
+  /// "pass 7/9 (racecheck not run: ...)" or the first failing gate with its detail. Gates that were
+  /// not run for the same reason are one phrase, more than three of them a number.
   [[nodiscard]] std::string summary() const;
   bool operator==(const Verdict&) const = default;
 };

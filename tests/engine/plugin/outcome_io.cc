@@ -154,6 +154,14 @@ TEST_SUITE("outcome_io") {
     verdict.gates = {{"compile", pass, ""}, {"racecheck", not_run, "no tool"}};
     CHECK(verdict.passed());
     CHECK(verdict.summary() == "pass 1/2 (racecheck not run: no tool)");
+    verdict.gates.push_back({"memcheck", not_run, "no tool"});
+    verdict.gates.push_back({"counters", not_run, "not permitted"});
+    CHECK(verdict.summary() ==
+          "pass 1/4 (racecheck, memcheck not run: no tool; counters not run: not permitted)");
+    for (const char* const name : {"initcheck", "synccheck"})
+      verdict.gates.push_back({name, not_run, "no tool"});
+    CHECK(verdict.summary() ==
+          "pass 1/6 (4 gates not run: no tool; counters not run: not permitted)");
     verdict.gates.push_back({"reference", fail, "o[3] = 1, expected 2"});
     CHECK_FALSE(verdict.passed());
     CHECK(verdict.summary() == "reference fail: o[3] = 1, expected 2");
