@@ -82,7 +82,8 @@ class RunnerPool final : public Evaluator {
                                .incumbent_ns = job.incumbent_ns,
                                .stage = job.stage,
                                .searched_ns = job.searched_ns,
-                               .against = job.against ? &*job.against : nullptr};
+                               .against = job.against ? &*job.against : nullptr,
+                               .seconds_left = job.seconds_left};
       outcome = runner_.run(request, std::move(stop));
     } catch (const Error&) {
       result.error = std::current_exception();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -21,6 +22,7 @@ struct Submission {
   Stage stage = Stage::screening;
   double searched_ns = 0;            ///< as in RunRequest
   std::optional<Variant> against{};  ///< as in RunRequest; absent: the baseline
+  double seconds_left = INFINITY;    ///< as in RunRequest
 };
 
 /// A finished evaluation.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,6 +49,9 @@ struct RunRequest {
   /// WorkloadTiming::baseline_samples_ns are then its samples. Null: the baseline. Ignored by
   /// runners that do not alternate, and at screening by those that take no pairs there.
   const Variant* against = nullptr;
+  /// Stage::final: wall time that is left for it, in seconds. A runner leaves out what it cannot do
+  /// in that time and is not needed for a result, and says so in the verdict
+  double seconds_left = INFINITY;
 };
 
 /// Evaluates variants. `run` never throws for a bad candidate: the outcome carries the status.

@@ -160,6 +160,7 @@ class FinalsClient final : public EvaluationClient {
     out.stage = due->stage;
     out.searched_ns =
         searched > 0 && due->stage == Stage::final ? 1e6 * campaign_.baseline_ms() / searched : 0;
+    if (due->stage == Stage::final) out.seconds_left = campaign_.finals().seconds_left();
     under_way_.emplace(sequence_++, *due);
     begun_.push_back(*due);
     return out;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kLeastSeconds = 20;
 constexpr double kShareOfSearch = 0.25;
 constexpr double kBaselineLaunches = 60;
+/// Finalists side by side take longer than one alone.
+constexpr double kCaution = 1.25;
 
 }  // namespace
 
@@ -56,20 +58,28 @@ void Finals::learn(double seconds, double run_seconds) {
   spend(seconds);
 }
 
+double Finals::usual_allowance() const {
+  return std::max({kLeastSeconds, kShareOfSearch * search_seconds_,
+                   kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
+}
+
 double Finals::allowance() const {
   const bool passed = std::ranges::any_of(
       finals_, [](const auto& entry) { return entry.second.outcome.status == Status::ok; });
-  const double seconds = std::max({kLeastSeconds, kShareOfSearch * search_seconds_,
-                                   kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
-  return passed ? seconds : 2 * seconds;
+  return passed ? usual_allowance() : 2 * usual_allowance();
+}
+
+double Finals::seconds_left() const {
+  return std::max(0.0, usual_allowance() - spent_seconds_);
 }
 
 std::size_t Finals::room() const {
   if (finals_.empty()) return 1;
-  const double left = allowance() - spent_seconds_ - longest_rest_;
-  if (left < longest_run_) return 0;
-  return longest_run_ > 0 ? static_cast<std::size_t>(std::min(left / longest_run_, 1e6))
-                          : static_cast<std::size_t>(-1);
+  const double left = allowance() - spent_seconds_;
+  if (left < longest_run_ + longest_rest_) return 0;
+  if (longest_run_ <= 0) return static_cast<std::size_t>(-1);
+  const double several = (left / kCaution - longest_rest_) / longest_run_;
+  return static_cast<std::size_t>(std::clamp(several, 1.0, 1e6));
 }
 
 int Finals::left_out() const {

@@ -107,6 +107,8 @@ class Finals {
   /// Wall time limit of the finals in seconds: the maximum of a quarter of the search's, 20, and 60
   /// launches of the baseline; doubled as long as nobody has passed.
   [[nodiscard]] double allowance() const;
+  /// What is left of it, not doubled; at least 0.
+  [[nodiscard]] double seconds_left() const;
   /// Maximum number of finalists in flight: one at first, since without it there is nothing to
   /// report; then as many as are expected to finish in time if their runs (Outcome::run_seconds)
   /// are sequential and the rest of their evaluations concurrent.
@@ -140,6 +142,7 @@ class Finals {
   [[nodiscard]] std::vector<NodeId> by_doubt(const std::vector<NodeId>& nodes) const;
   void spend(double seconds);
   void learn(double seconds, double run_seconds);
+  [[nodiscard]] double usual_allowance() const;
   [[nodiscard]] double reward_of(const Outcome& outcome, const std::string& place) const;
   void require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const;
 

@@ -34,6 +34,10 @@ namespace {
 using namespace cuda;
 using Clock = std::chrono::steady_clock;
 
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 /// What all evaluations of one spec share.
 struct Known {
   KernelSpec spec;
@@ -95,6 +99,7 @@ class CudaRunner final : public Runner {
   void judge_apart(Known& known,
                    const RunRequest& request,
                    const Candidate& candidate,
+                   Clock::time_point begin,
                    Outcome& outcome,
                    const std::stop_token& stop);
   [[nodiscard]] bool profiles();
@@ -185,10 +190,11 @@ Hash128 CudaRunner::setup_of(std::string spec) const {
 
 /// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever
 /// waits to be timed comes first, and candidates that need them by then are put to them side by
-/// side.
+/// side. `begin`: of the evaluation.
 void CudaRunner::judge_apart(Known& known,
                              const RunRequest& request,
                              const Candidate& candidate,
+                             Clock::time_point begin,
                              Outcome& outcome,
                              const std::stop_token& stop) {
   const bool is_baseline = request.variant == known.baseline;
@@ -199,7 +205,7 @@ void CudaRunner::judge_apart(Known& known,
          is_baseline ? "it is the spec's own kernel" : "only for devices of this machine"});
   }
   const auto check = [&](int gpu) {
-    const FinalistSetup setup{.program = program_,
+    FinalistSetup setup{.program = program_,
                               .gpu = gpu,
                               .options = options_,
                               .tools = fleet_->tools(),
@@ -211,6 +217,7 @@ void CudaRunner::judge_apart(Known& known,
                               .timings = outcome.timings,
                               .stop = stop};
     for (GateResult& result : results) {
+      setup.seconds = request.seconds_left - seconds_since(begin);
       if (result.gate == kSanitizerGate) result = cuda::sanitize(setup);
       if (result.gate != kLargeTensorsGate) continue;
       const std::lock_guard lock(large_);
@@ -247,7 +254,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   const auto begin = Clock::now();
   Build build = builder_->build(known->spec, request.variant, known->workloads,
                                 is_baseline ? nullptr : &known->baseline_text, request.stage, stop);
-  pace_.built(std::chrono::duration<double>(Clock::now() - begin).count());
+  pace_.built(seconds_since(begin));
   Outcome outcome;
   outcome.status = build.status;
   outcome.log = build.log;
@@ -326,7 +333,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
-  if (outcome.status == Status::ok) judge_apart(*known, request, build.candidate, outcome, stop);
+  if (outcome.status == Status::ok) judge_apart(*known, request, build.candidate, begin, outcome, stop);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns)
     outcome.diagnosis->time_bound_ns[fact] = value;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -27,6 +28,7 @@ struct FinalistSetup {
   /// of its launches, and of the spec's kernel run alongside
   const std::vector<WorkloadTiming>& timings;
   std::stop_token stop;
+  double seconds = INFINITY;  ///< wall time for one tool; what takes longer is left out
 };
 
 /// One workload with the candidates to run on it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <future>
@@ -68,6 +69,13 @@ Checked check(const FinalistSetup& setup,
                                       "--log-file",
                                       log.string()};
   lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
+  const auto begin = std::chrono::steady_clock::now();
+  const auto not_in_time = [&](const std::string& otherwise) -> Checked {
+    const bool late = std::chrono::steady_clock::now() - begin >=
+                      std::chrono::duration<double>(seconds);
+    return {not_run, std::string(which) + (late ? format(" did not end in %.0f s", seconds)
+                                                : otherwise)};
+  };
   TrialReply reply;
   try {
     DeviceLane lane(lane_setup);
@@ -78,7 +86,7 @@ Checked check(const FinalistSetup& setup,
     reply = screen(lane, of.candidate, setup.stop);
     lane.close();  // the summary is written at the end
   } catch (const Error& error) {
-    return {not_run, std::string(which) + ": " + error.what()};
+    return not_in_time(std::string(": ") + error.what());
   }
   std::ostringstream text;
   text << std::ifstream(log).rdbuf();
@@ -92,8 +100,7 @@ Checked check(const FinalistSetup& setup,
   const bool faulted = reply.status == Status::crashed && reply.poisoned && which == kTools[0];
   if (faulted)
     return {fail, std::string(which) + ": " + (found.first.empty() ? reply.log : found.first)};
-  return {not_run,
-          std::string(which) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
+  return not_in_time(" gave no summary" + (reply.log.empty() ? "" : ": " + reply.log));
 }
 
 /// A small workload on which everything is right, with what sets it apart in `sizes`; nullopt with
@@ -143,7 +150,8 @@ GateResult sanitize(const FinalistSetup& setup) {
   using enum GateResult::Answer;
   if (toolkit_program("compute-sanitizer").empty())
     return {kSanitizer, not_run, "compute-sanitizer is not installed"};
-  constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25;
+  constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25, kLeastSeconds = 2;
+  const auto begin = std::chrono::steady_clock::now();
   try {
     const Workload* const declared = scored_workload(setup);
     if (declared == nullptr) return {kSanitizer, not_run, "no workload of role score"};
@@ -160,10 +168,14 @@ GateResult sanitize(const FinalistSetup& setup) {
                     " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
+    const double spent =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double of_a_tool = std::clamp(setup.seconds - spent, kLeastSeconds,
+                                        is_small ? kSmallSeconds : kFullSeconds);
     std::vector<std::future<Checked>> under_way;
     for (const char* const which : kTools) {
       under_way.push_back(std::async(std::launch::async, [&, which] {
-        return check(setup, *of, which, is_small ? kSmallSeconds : kFullSeconds);
+        return check(setup, *of, which, of_a_tool);
       }));
     }
     const std::string where = sizes.empty() || !is_small ? "" : " at " + sizes;
@@ -174,7 +186,7 @@ GateResult sanitize(const FinalistSetup& setup) {
       if (one.answer == fail && i == 0 && !where.empty()) {
         // The contract names the declared sizes: what is wrong beyond them may rely on them.
         one = check(setup, {.problem = setup.problem, .candidate = setup.candidate}, kTools[0],
-                    kFullSeconds);
+                    of_a_tool);
         if (one.answer == pass) one.detail += " at the spec's sizes";
       }
       if (one.answer == pass) passed += (passed.empty() ? "" : ", ") + one.detail;

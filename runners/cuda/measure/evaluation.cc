@@ -9,6 +9,20 @@
 
 namespace warpath::cuda {
 
+namespace {
+
+/// Counters take some twenty launches.
+constexpr double kMostProfiledNs = 40e6;
+
+double longest_launch_ns(Trial& trial) {
+  double longest = 0;
+  for (std::size_t w = 0; w < trial.workloads(); ++w)
+    longest = std::max(longest, trial.launch_ns(w));
+  return longest;
+}
+
+}  // namespace
+
 struct Evaluation::Running {
   Trial& trial;
   TrialReply& reply;
@@ -155,22 +169,18 @@ void Evaluation::report_times(Running& running, TrialReply& reply) const {
   }
 }
 
-/// The spec's own kernel, asked for at a later stage, where a launch of it takes long: what it is
-/// worth is seen beside every finalist.
-bool Evaluation::is_slow_baseline(Trial& trial) const {
-  if (trial.request().stage == Stage::screening ||
-      trial.candidate().key != problem_.setup().baseline.key)
-    return false;
-  for (std::size_t w = 0; w < trial.workloads(); ++w) {
-    if (trial.launch_ns(w) >= Trial::kSteadyNs) return true;
-  }
-  return false;
+/// The spec's own kernel, asked for at a later stage, where a launch of it is known to take long: it
+/// is judged as at screening, and what it is worth is seen beside every finalist.
+bool Evaluation::is_slow_baseline(const TrialRequest& request) const {
+  return request.stage != Stage::screening &&
+         request.candidate.key == problem_.setup().baseline.key &&
+         baseline_launch_ns_ >= Trial::kSteadyNs;
 }
 
 /// Names the gates of later stages that a slow baseline is spared.
-void Evaluation::leave_out(Running& running) const {
+void Evaluation::leave_out(Running& running, Stage last) const {
   for (const Stage stage : {Stage::confirmation, Stage::final}) {
-    if (stage > running.trial.request().stage) break;
+    if (stage > last) break;
     for (const std::string_view name : plan_.begin_at(stage, GatePhase::device)) {
       running.reply.gates.push_back(
           {std::string(name), GateResult::Answer::not_run,
@@ -191,7 +201,10 @@ TrialReply Evaluation::run(const TrialRequest& request) {
         request.versus
             ? Rival{.candidate = *request.versus, .is_baseline = false, .is_reported = true}
             : Rival{.candidate = problem_.setup().baseline};
-    Trial trial(bench_, problem_, request, reported ? &other : &rival_);
+    const bool is_baseline = request.candidate.key == problem_.setup().baseline.key;
+    TrialRequest own = request;
+    if (is_slow_baseline(request)) own.stage = Stage::screening;
+    Trial trial(bench_, problem_, own, reported ? &other : &rival_);
     Running running{trial, reply};
     bool good = judge(running, Stage::screening);
     const bool is_timed = !request.untimed;
@@ -202,8 +215,9 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       const auto asked = std::chrono::steady_clock::now();
       const bool confirms =
           request.stage >= Stage::confirmation || worth_confirming(running, request);
-      const bool light = is_slow_baseline(trial);
-      if (light) leave_out(running);
+      if (is_baseline) baseline_launch_ns_ = longest_launch_ns(trial);
+      const bool light = is_slow_baseline(request);
+      if (light) leave_out(running, request.stage);
       if (confirms && !light) good = judge(running, Stage::confirmation);
       if (confirms && request.stage == Stage::screening) {
         confirming_seconds_ +=
@@ -213,12 +227,13 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
     }
     if (good && is_timed && trial.counters.empty() &&
-        (request.profile || plan_.runs(kCountersGate, request.stage)))
+        (request.profile ||
+         (plan_.runs(kCountersGate, request.stage) && longest_launch_ns(trial) < kMostProfiledNs)))
       static_cast<void>(trial.profile());  // without counters the static facts remain
     leave_clean(running, good);
     good = reply.status == Status::ok;
     if (good && is_timed) diagnose(trial);
-    if (request.stage == Stage::final || request.candidate.key == problem_.setup().baseline.key)
+    if (request.stage == Stage::final || is_baseline)
       note_neighbours(trial);
     reply.diagnosis = trial.diagnosis;
     if (good && is_timed) {

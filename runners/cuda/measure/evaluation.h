@@ -28,8 +28,8 @@ class Evaluation {
   void leave_clean(Running& running, bool good) const;
   void diagnose(Trial& trial) const;
   void note_neighbours(Trial& trial) const;
-  [[nodiscard]] bool is_slow_baseline(Trial& trial) const;
-  void leave_out(Running& running) const;
+  [[nodiscard]] bool is_slow_baseline(const TrialRequest& request) const;
+  void leave_out(Running& running, Stage last) const;
   void report_times(Running& running, TrialReply& reply) const;
 
   Bench& bench_;
@@ -39,6 +39,7 @@ class Evaluation {
   Rival rival_;
   /// objective of the best confirmed here; 0: the baseline is not timed yet
   double confirmed_ns_ = 0;
+  double baseline_launch_ns_ = 0;  ///< of its longest workload; 0: not evaluated yet
   double lane_seconds_ = 0, confirming_seconds_ = 0;
 };
 

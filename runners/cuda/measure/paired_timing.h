@@ -14,9 +14,10 @@ namespace warpath::cuda {
 /// contains launches of every timed slot; its time is the mean over slots of their trimmed means,
 /// so that in a multimodal distribution, where a median would pick one mode, all modes count. For
 /// launches of 20 ms or more a block is one launch, on alternating slots. After at least five pairs
-/// (of long launches as many as fit into 3 s, six to forty) measuring ends once the 99 % interval
-/// is narrower than one percent or time is over (1.5 s; while it is wider than QuietLimits::width
-/// and the pairs are not of two kinds, 3.5 s more with four times the rest).
+/// (of long launches as many as fit into 1.2 s, six to sixteen) measuring ends once the 99 %
+/// interval is narrower than one percent or time is over: 1.5 s of work; while it is wider than
+/// QuietLimits::width 5 s, with four times the rest if the pairs are not of two kinds, and with
+/// long launches 3 s.
 struct BlockPairs {
   Pairs pairs;                    ///< times of blocks
   std::vector<double> residuals;  ///< samples over the median of those taken with them

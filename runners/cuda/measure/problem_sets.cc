@@ -270,7 +270,6 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
 /// How many more sets there is time and memory for: that share of the device's, or 4 GB. A set
 /// costs its reference, and every candidate a launch.
 std::size_t Problem::affordable_sets(double seconds, double share, std::size_t least) const {
-  const auto workloads = static_cast<double>(placed_.size());
   double bytes = 0;
   for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
   std::size_t available = 0, total = 0;

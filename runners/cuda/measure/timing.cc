@@ -231,7 +231,7 @@ class Blocks {
 
   BlockPairs run() {
     constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
-                     kLeastPairs = 6, kManyPairs = 16, kManyNs = 1.2e9;
+                     kMostLongNs = 3e9, kLeastPairs = 6, kManyPairs = 16, kManyNs = 1.2e9;
     constexpr int kPairDraws = 500;
     const double pair_ns = launch_ns(0) + launch_ns(1);
     // Few pairs agree by chance where one launch in five is of another kind; takes that differ are
@@ -255,8 +255,10 @@ class Blocks {
       const Interval interval = bootstrap_trimmed_mean(logs, kPairConfidence, kPairDraws, 1);
       const double width = interval.high - interval.low;
       const bool is_wide = width > QuietLimits{}.width;
-      if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
-      if (is_wide && rest_ < kLongRest && spent_ns_ >= kUsualNs && !are_of_two_kinds(logs)) {
+      const double most_ns = !is_wide ? kUsualNs : has_long() ? kMostLongNs : kMostNs;
+      if (width <= kNarrow || spent_ns_ >= std::max(most_ns, both_ns)) break;
+      if (is_wide && !has_long() && rest_ < kLongRest && spent_ns_ >= kUsualNs &&
+          !are_of_two_kinds(logs)) {
         rest_ = kLongRest;
         out = {};
         logs.clear();

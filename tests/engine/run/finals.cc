@@ -227,19 +227,20 @@ TEST_SUITE("finals") {
       "need beside their runs") {
     Finals finals = after_search(9, {50, 55, 60, 65, 70});
     Outcome first = timed(50);
-    first.run_seconds = 3.5;
+    first.run_seconds = 2;
     static_cast<void>(finals.apply(
         FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = 3}, "log:7"));
     CHECK(finals.room() == 1);
     static_cast<void>(finals.apply(
         FinalEvent{.key = {}, .node = NodeId{1}, .outcome = first, .seconds = 9}, "log:7"));
-    CHECK(finals.room() == 2);  // of 20 s 11 are left: 2 * 3.5 and 2.5 beside
+    CHECK(finals.room() == 2);  // of 20 s 11 are left: 2 * 2 and 4 beside, and a quarter more
     Outcome second = timed(55);
-    second.run_seconds = 3.5;
+    second.run_seconds = 2;
     static_cast<void>(finals.apply(
         FinalEvent{.key = {}, .node = NodeId{2}, .outcome = second, .seconds = 15.5}, "log:7"));
     CHECK(finals.room() == 0);
     CHECK(finals.left_out() == 3);
+    CHECK(finals.seconds_left() == doctest::Approx(4.5));
   }
 
   TEST_CASE(
