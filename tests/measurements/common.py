@@ -188,9 +188,9 @@ def execute(command, seconds=None, cwd=None, **environment):
     return subprocess.CompletedProcess(command, *finish(process, seconds))
 
 
-def run(words, seconds=None, cwd=None, **environment):
-    """The program with these arguments."""
-    return execute([WARPATH, *words], seconds, cwd, **environment)
+def run(words, seconds=None, cwd=None, program=None, **environment):
+    """The program, or another one, with these arguments."""
+    return execute([program or WARPATH, *words], seconds, cwd, **environment)
 
 
 def lines_of(command):
@@ -268,12 +268,12 @@ def read_lines(path):
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()] if path.exists() else []
 
 
-def evaluate(args, name, words, seconds=None, **environment):
-    """One `warpath evaluate`: (its lines, its figures). Statuses other than expected are results; any other failure ends the measurement."""
+def evaluate(args, name, words, seconds=None, program=None, **environment):
+    """One `warpath evaluate`, of another program if one is given: (its lines, its figures). Statuses other than expected are results; any other failure ends the measurement."""
     lines, figures = args.work / f"{name}.jsonl", args.work / f"{name}.figures.json"
     words = [*words, "--runner", args.runner, *args.more]
     say(f"{name}: warpath evaluate {' '.join(map(str, words))}")
-    expect(run(["evaluate", *words, "--json", lines, "--figures", figures], seconds, **environment), name)
+    expect(run(["evaluate", *words, "--json", lines, "--figures", figures], seconds, program=program, **environment), name)
     return read_lines(lines), json.loads(figures.read_text())
 
 

@@ -1,7 +1,8 @@
 """How many variants a second one GPU verifies, with every screening gate on.
 
 From an empty cache and again from the filled one: 200 configurations of a short kernel and 169 of a long one. For comparison a sample of
-the same variants through a fresh Python process each, with nvcc and CuPy (left out where Python, nvcc or CuPy is missing).
+the same variants through a fresh Python process each, with nvcc and CuPy (left out where Python, nvcc or CuPy is missing), and, where it is
+given, another version of the program on the same lists, in turn.
 """
 import json
 import os
@@ -51,6 +52,7 @@ def options(parser):
     shared(parser, "gpus", "runner", "python")
     parser.add_argument("--sample", default=12, help="variants through Python")
     parser.add_argument("--tunables", default="all", metavar="N", help="variants of each kernel")
+    parser.add_argument("--before", metavar="PROGRAM", help="an earlier version of the program")
 
 
 def python_rate(args, kernel, lines):
@@ -67,20 +69,33 @@ def python_rate(args, kernel, lines):
     return (digits(count / (time.monotonic() - began)), count) if count else (None, 0)
 
 
+def rates_of(args, size, kernel, program):
+    """(rates by state of the cache, rows, the lines of the cold pass) of one program."""
+    name = f"{kernel}.before" if program else kernel
+    cache, rates, rows, cold = fresh(args.work / f"cache.{name}"), {}, [], None
+    for state in ("cold", "warm"):
+        lines, told = evaluate(args, f"{name}.{state}", ["--input", DATA / f"throughput/{kernel}.json", "--tunables", args.tunables, *given_gpus(args)],
+                               program=program, WARPATH_CACHE=str(cache))
+        rates[state] = {"verified_variants_per_s": told.get("verified_per_s"), "lane_busy": told.get("runner_figures", {}).get("lane_busy")}
+        rows.append({"size": size, "kernel": kernel, "cache": state, "program": "before" if program else "this",
+                     **{key: told.get(key) for key in ("candidates", "verified", "prepare_s", "baseline_s", "candidates_s")},
+                     **rates[state], "with_start_per_s": told.get("verified_per_s_with_start"),
+                     "median_time_ms": digits(median(line["time_ms"] for line in candidates_of(lines) if line["status"] == "ok"), 6)})
+        cold = cold or lines
+    return rates, rows, cold
+
+
 def measure(args):
     rows, found = [], {}
     for size, kernel in (("small", "fir"), ("heavy", "sgemm")):
-        cache, states = fresh(args.work / f"cache.{kernel}"), {}
-        for state in ("cold", "warm"):
-            states[state] = evaluate(args, f"{kernel}.{state}", ["--input", DATA / f"throughput/{kernel}.json", "--tunables", args.tunables, *given_gpus(args)],
-                                     WARPATH_CACHE=str(cache))
-            lines, told = states[state]
-            rates = {"verified_variants_per_s": told.get("verified_per_s"), "lane_busy": told.get("runner_figures", {}).get("lane_busy")}
-            rows.append({"size": size, "kernel": kernel, "cache": state, **{key: told.get(key) for key in ("candidates", "verified", "prepare_s", "baseline_s", "candidates_s")},
-                         **rates, "with_start_per_s": told.get("verified_per_s_with_start"),
-                         "median_time_ms": digits(median(line["time_ms"] for line in candidates_of(lines) if line["status"] == "ok"), 6)})
-            found.setdefault(size, {})[state] = rates
-        rate, taken = python_rate(args, kernel, states["cold"][0])
-        found[size] |= {"python_worker_per_s": rate, "python_worker_sample": taken, "ratio_to_python_worker": ratio(rows[-2]["verified_variants_per_s"], rate)}
+        found[size], own, cold = rates_of(args, size, kernel, None)
+        rows += own
+        if args.before:
+            earlier, others, _ = rates_of(args, size, kernel, args.before)
+            rows += others
+            found[size] |= {"before": earlier, "share_of_before": {state: ratio(found[size][state]["verified_variants_per_s"], rates["verified_variants_per_s"])
+                                                                   for state, rates in earlier.items()}}
+        rate, taken = python_rate(args, kernel, cold)
+        found[size] |= {"python_worker_per_s": rate, "python_worker_sample": taken, "ratio_to_python_worker": ratio(own[0]["verified_variants_per_s"], rate)}
     known = [found[size]["ratio_to_python_worker"] for size in ("small", "heavy")]
     write_result(args.output, {**found, "cores": os.cpu_count(), "ratio_to_python_worker": min((ratio for ratio in known if ratio is not None), default=None)}, rows)
