@@ -118,6 +118,13 @@ Comparison compare_within(const Tensor& output,
                         compare(output, reference, widened(tolerance, reach), infinities), reach);
 }
 
+double tail_factor(InputFamily family) {
+  constexpr double kFewLarge = 32;
+  const bool has_few_large = family == InputFamily::heavy_tail ||
+                             family == InputFamily::rare_outliers || family == InputFamily::lone;
+  return has_few_large ? kFewLarge : 1;
+}
+
 Tolerance scaled(Tolerance tolerance, double scale) {
   constexpr double kLeast = 0x1p-126;
   tolerance.atol = std::max(tolerance.atol * scale, kLeast);

@@ -57,6 +57,9 @@ void extend(Reach& reach, const Comparison& baseline, double share = 1);
                                         const Reach& reach,
                                         Infinities infinities);
 
+/// Factor on the scale of a family's results, their root mean square over that on declared inputs:
+/// a few large values among many small ones, or zeros, cancel in more results than it says.
+[[nodiscard]] double tail_factor(InputFamily family);
 /// `tolerance` for inputs whose results are `scale` times as large. Its absolute part stays above
 /// 0, so that only a wrong class has an infinite ratio.
 [[nodiscard]] Tolerance scaled(Tolerance tolerance, double scale);

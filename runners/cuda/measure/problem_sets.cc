@@ -314,10 +314,7 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w
     for (std::size_t t = 0; t < scale.size(); ++t) {
       scale[t] =
           declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
-      // A few large values cancel in more results than their root mean square says.
-      constexpr double kTail = 32;
-      if (set->family == InputFamily::heavy_tail || set->family == InputFamily::rare_outliers)
-        scale[t] *= kTail;
+      scale[t] *= tail_factor(set->family);
     }
     set->result_scale = std::move(scale);
   }

@@ -150,9 +150,7 @@ bool Families::judge_baseline(const Workload& workload,
     double scale = root_mean_square(inputs.expected.at(name)) /
                    std::max(root_mean_square(declared->expected.at(name)), 1e-300);
     if (!std::isfinite(scale)) scale = 1;
-    // A few large values cancel in more results than their root mean square says.
-    constexpr double kTail = 32;
-    if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers) scale *= kTail;
+    scale *= tail_factor(family);
     allowances.emplace(name,
                        Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), scale),
                                  .reach = Reach{.factor = reach_factor(spec_, workload)}});
