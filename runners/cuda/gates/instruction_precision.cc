@@ -140,8 +140,21 @@ Classes classes_of(const PtxModule& module) {
   return found;
 }
 
-/// What the spec allows: the types of its tensors may be stored, the types of its work bound may be
-/// multiplied, a declared use of special functions may be met by approximations, and its own
+/// Are products of factors of this type exact? Where all matrices are of it (not vectors: scales,
+/// biases), tensor cores that add in single precision round no earlier than any other order of sums.
+bool multiplies_exactly(const KernelSpec& spec, DType dtype) {
+  bool any = false;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (!arg.tensor || arg.role == ArgRole::output || !info(arg.tensor->dtype).is_float) continue;
+    constexpr std::size_t kVector = 1;
+    if (arg.tensor->dtype == dtype) any = true;
+    if (arg.tensor->dtype != dtype && arg.tensor->shape.size() > kVector) return false;
+  }
+  return any;
+}
+
+/// What the spec allows: the types of its tensors may be stored, the types of its work bound and
+/// those that all its matrices have may be multiplied, a declared use of special functions may be met by approximations, and its own
 /// options hold.
 Classes contract(const KernelSpec& spec) {
   Classes allowed;
@@ -155,6 +168,8 @@ Classes contract(const KernelSpec& spec) {
     if (dtype == DType::bf16) allowed.insert("rounding to bfloat16");
     if (dtype == DType::i8 || dtype == DType::u8) allowed.insert("int8");
   }
+  if (multiplies_exactly(spec, DType::f16)) allowed.insert("float16");
+  if (multiplies_exactly(spec, DType::bf16)) allowed.insert("bfloat16");
   const bool real = std::ranges::any_of(spec.io.args, [](const ArgSpec& arg) {
     return arg.tensor && info(arg.tensor->dtype).is_float;
   });
@@ -194,8 +209,11 @@ class PrecisionGate final : public CodeGate {
     if (subject.baseline_ptx != nullptr) allowed.merge(classes_of(*subject.baseline_ptx));
     std::string used;
     for (const std::string& name : classes_of(*subject.ptx)) {
-      if (!allowed.contains(name))
-        return fail(name + ", which neither the contract nor the baseline has");
+      if (!allowed.contains(name)) {
+        return fail(name + ", which neither the contract nor the baseline has" +
+                    (name.starts_with("approximate") ? " (a spec allows it by sfu in bound.flops)"
+                                                     : ""));
+      }
       used += (used.empty() ? "" : ", ") + name;
     }
     return pass(used);

@@ -203,4 +203,41 @@ TEST_CASE("what the baseline does is allowed") {
   CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::pass);
 }
 
+TEST_CASE(
+    "tensor cores may multiply halves if every matrix is of halves, whether the spec counts them or "
+    "not") {
+  const Case products{"",
+                      "",
+                      {"float16"},
+                      R"(#include <mma.h>
+extern "C" __global__ void k(const __half* x, __half* y, int n) {
+  using namespace nvcuda::wmma;
+  fragment<matrix_a, 16, 16, 16, __half, row_major> a;
+  fragment<matrix_b, 16, 16, 16, __half, col_major> b;
+  fragment<accumulator, 16, 16, 16, float> c;
+  fill_fragment(c, 0.0f);
+  load_matrix_sync(a, x, 16);
+  load_matrix_sync(b, x + n, 16);
+  mma_sync(c, a, b, c);
+  for (int i = 0; i < c.num_elements; ++i) y[32 * i + threadIdx.x] = __float2half(c.x[i]);
+})"};
+  KernelSpec spec = spec_of(products);
+  spec.bound.flops.clear();
+  const CompileResult code = cuda_test::compile(products.source);
+  REQUIRE_MESSAGE(code.status == Status::ok, code.log);
+  std::string why;
+  const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
+  REQUIRE(ptx);
+  const GateSubject subject{.spec = &spec, .source = &products.source, .code = &code, .ptx = &*ptx};
+  CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::pass);
+  ArgSpec scales = spec.io.args.front();
+  scales.name = "scales";
+  scales.tensor->dtype = DType::f32;
+  scales.tensor->shape = {warpath::Expression(1)};
+  spec.io.args.push_back(scales);
+  CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::pass);
+  spec.io.args.back().tensor->shape.emplace_back(1);
+  CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::fail);
+}
+
 TEST_SUITE_END();
