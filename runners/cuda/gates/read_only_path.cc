@@ -3,16 +3,13 @@
 #include <set>
 
 #include "register_gates.h"
-#include "runners/arguments.h"
 #include "runners/cuda/code/pointer_origins.h"
 #include "runners/cuda/code/thread_slots.h"
 #include "runners/cuda/compile/compile.h"
+#include "runners/cuda/gates/buffer_names.h"
 
 namespace warpath::cuda {
 namespace {
-
-/// Buffers of one launch: names of what each parameter of its entry receives.
-using Names = std::vector<std::string>;
 
 /// What a launch may see as one buffer: parameters of one name, and those that the spec says may
 /// alias.
@@ -46,7 +43,7 @@ class ReadOnlyPathGate final : public CodeGate {
     for (const PtxFunction& function : subject.ptx->functions) {
       if (!function.is_entry) continue;
       for (const std::string& conflict :
-           conflicts(traffic, function, names_of(subject, function.name), *subject.spec)) {
+           conflicts(traffic, function, buffer_names(subject, function.name), *subject.spec)) {
         if (!is_own && !allowed) allowed = conflicts_of_baseline(subject);
         if (!is_own && !allowed->contains(conflict)) {
           return fail(conflict + " through the read-only path (ld.global.nc) in the launch of " +
@@ -70,7 +67,7 @@ class ReadOnlyPathGate final : public CodeGate {
     const BufferTraffic own = buffer_traffic(*subject.baseline_ptx);
     for (const PtxFunction& function : subject.baseline_ptx->functions) {
       if (function.is_entry)
-        out.merge(conflicts(own, function, main_names(subject), *subject.spec));
+        out.merge(conflicts(own, function, main_buffer_names(subject), *subject.spec));
     }
     return out;
   }
@@ -78,7 +75,7 @@ class ReadOnlyPathGate final : public CodeGate {
   /// "writes y and reads it back"
   static std::set<std::string> conflicts(const BufferTraffic& traffic,
                                          const PtxFunction& entry,
-                                         const Names& names,
+                                         const BufferNames& names,
                                          const KernelSpec& spec) {
     std::set<std::string> out;
     const auto name_of = [&](std::size_t index) {
@@ -98,27 +95,6 @@ class ReadOnlyPathGate final : public CodeGate {
       }
     }
     return out;
-  }
-
-  static Names main_names(const GateSubject& subject) {
-    Names names;
-    for (const ArgSpec* const arg : kernel_arguments(*subject.spec)) names.push_back(arg->name);
-    if (subject.variant != nullptr) {
-      for (const ScratchBuffer& buffer : subject.variant->scratch) names.push_back(buffer.name);
-    }
-    return names;
-  }
-
-  static Names names_of(const GateSubject& subject, std::string_view entry) {
-    if (subject.variant != nullptr && entry != subject.code->lowered_name) {
-      for (const auto* steps : {&subject.variant->before, &subject.variant->after}) {
-        for (const LaunchStep& step : *steps) {
-          if (step.kind == LaunchStep::Kind::kernel && step.kernel_name == entry)
-            return step.arguments;
-        }
-      }
-    }
-    return main_names(subject);
   }
 };
 
