@@ -252,11 +252,7 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request,
   const RunFolder lock(request.folder);
   const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
   const MoveTable moves(workers.moves());
-  const auto runner = plugins.runners.create("--runner", request.runner.name,
-                                             RunnerConfig{.argument = request.runner.argument,
-                                                          .seed = request.options.run.seed,
-                                                          .options = &request.options,
-                                                          .program = program.path});
+  const auto runner = create_runner(request.runner, plugins.runners, request.options, program.path);
   static_cast<void>(runner->substitute(run.spec()));
   EvaluationProgress progress(run.spec().name + " attribution");
   auto out = attribute(

@@ -12,6 +12,7 @@
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/option_groups.h"
+#include "experiments/setup/runner_choice.h"
 
 namespace warpath {
 namespace {
@@ -26,10 +27,10 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-/// Runs that did not record their device tell a GPU by the runner's name.
+/// Of a run that did not record its device.
 DeviceFacts unrecorded_device(const std::string& runner) {
   DeviceFacts out;
-  out.is_gpu = runner.starts_with("cuda");
+  out.is_gpu = times_a_gpu(runner);
   return out;
 }
 
