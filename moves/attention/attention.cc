@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "moves/attention/attention_weight.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
@@ -27,9 +28,7 @@ class AttentionFinder {
         why_(why) {}
 
   std::optional<Attention> run() {
-    if (!facts_.veto.empty()) return why_ = facts_.veto, std::nullopt;
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly)
-      return why_ = "the threads of a block work together already", std::nullopt;
+    if (why_ = facts_.threads_veto(); !why_.empty()) return std::nullopt;
     if (!find_query() || !find_key_loop() || !read_key_loop() || !read_end() || !read_starts() ||
         !read_operands() || !read_prologue())
       return std::nullopt;
@@ -412,9 +411,7 @@ class AttentionFinder {
   void collect_names(const std::string& text) {
     std::string word;
     for (const char c : text + " ") {
-      const bool letter =
-          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-      if (letter)
+      if (is_word(c))
         word += c;
       else if (!word.empty())
         needed_.insert(std::exchange(word, ""));

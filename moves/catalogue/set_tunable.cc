@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 
+#include "engine/base/ascii.h"
 #include "engine/plugin/move.h"
 #include "register_moves.h"
 
@@ -21,10 +21,7 @@ const Tunable* find_tunable(const KernelSpec& spec, std::string_view site) {
 
 /// `word` stands in the text between other characters than those of names; comments count.
 bool has_word(std::string_view text, std::string_view word) {
-  const auto in_name = [&](std::size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
+  const auto in_name = [&](std::size_t at) { return at < text.size() && is_word(text[at]); };
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
     if ((at == 0 || !in_name(at - 1)) && !in_name(at + word.size())) return true;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/text/one_kernel.h"
 #include "moves/model/facts.h"
 #include "moves/model/syntax_query.h"
 #include "moves/model/words.h"
@@ -41,13 +42,6 @@ std::string list_of(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     out += (out.empty() ? "" : ", ") + (name.empty() ? "?" : name);
   return out;
-}
-
-std::string base_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
-    name.remove_prefix(colons + 2);
-  return std::string(name);
 }
 
 /// Integers that the compiler gets by -D: compile-time arguments under the first workload.
@@ -103,7 +97,7 @@ class Contract {
   }
 
   void missing() {
-    const std::string wanted = base_name(variant_.kernel_name);
+    const std::string_view wanted = plain_kernel_name(variant_.kernel_name);
     std::vector<std::string> kernels;
     bool other = false;
     for (const Function* function : unit_.functions()) {

@@ -194,6 +194,9 @@ class KernelFacts {
   /// them.
   std::string veto;
 
+  /// `veto`, or why a move that arranges the threads of a block anew must refuse it: they work
+  /// together already.
+  [[nodiscard]] std::string threads_veto() const;
   /// The same for moves that change only `stmt`: effects on memory elsewhere are ignored.
   [[nodiscard]] std::string veto_at(const Stmt& stmt) const;
 

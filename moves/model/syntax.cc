@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text/one_kernel.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/parser.h"
 #include "moves/model/syntax_query.h"
 #include "moves/model/words.h"
 
 namespace warpath::model {
-namespace {
-
-/// "space::k<float, 4>" without scope and arguments.
-std::string_view plain_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
-    name.remove_prefix(colons + 2);
-  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-  return name;
-}
-
-}  // namespace
 
 bool Declarator::is_constant() const {
   return has(kConstexpr) || (has(kConst) && pointer_depth == 0 && !reference) ||
@@ -155,7 +144,7 @@ const Function* Unit::find_function(std::string_view name) const {
 }
 
 const Function* Unit::find_kernel(std::string_view kernel_name) const {
-  return find_function(plain_name(kernel_name));
+  return find_function(plain_kernel_name(kernel_name));
 }
 
 bool Unit::is_type_name(std::string_view name) const {

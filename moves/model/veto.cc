@@ -56,6 +56,13 @@ std::string find_veto(const KernelFacts& facts) {
   return {};
 }
 
+std::string KernelFacts::threads_veto() const {
+  if (!veto.empty()) return veto;
+  return has_barrier || has_warp_ops || has_assembly
+             ? "the threads of a block work together already"
+             : "";
+}
+
 std::string KernelFacts::veto_at(const Stmt& stmt) const {
   if (veto.empty()) return {};
   if (std::string all = unreadable(*this); !all.empty()) return all;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
@@ -192,9 +193,7 @@ bool is_literal_of(const Expr& e, const std::string& type) {
   const bool floating = e.name.find('.') != std::string_view::npos;
   if (type == "float") return floating && (e.name.ends_with('f') || e.name.ends_with('F'));
   if (type == "double") return floating && !e.name.ends_with('f') && !e.name.ends_with('F');
-  return type == "int" &&
-         std::ranges::all_of(e.name, [](char c) { return c >= '0' && c <= '9'; }) &&
-         e.name.size() < 10;
+  return type == "int" && std::ranges::all_of(e.name, is_digit) && e.name.size() < 10;
 }
 
 /// The parameter is used as `*p`, `p[0]` and `p->m` or handed on as it is.

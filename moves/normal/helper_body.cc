@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/syntax_query.h"
@@ -215,10 +216,7 @@ bool hoist(const NormalSite& site,
   for (const auto& [parameter, text] : helper.types) {
     for (std::size_t at = 0; (at = type.find(parameter, at)) != std::string::npos;
          at += text.size()) {
-      const auto letter = [&](std::size_t i) {
-        return i < type.size() &&
-               (std::isalnum(static_cast<unsigned char>(type[i])) != 0 || type[i] == '_');
-      };
+      const auto letter = [&](std::size_t i) { return i < type.size() && is_word(type[i]); };
       if ((at > 0 && letter(at - 1)) || letter(at + parameter.size())) continue;
       type.replace(at, parameter.size(), text);
     }

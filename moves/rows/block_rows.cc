@@ -149,7 +149,7 @@ std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
     return why = "threads of the kernel do not work together", std::nullopt;
   if (!(why = facts.veto).empty()) return std::nullopt;
   if (context.variant.has_extras()) return why = "the launch has further steps", std::nullopt;
-  if (has_workload_plans(context.spec))
+  if (has_own_plans(context.spec))
     return why = "workloads have launch plans of their own", std::nullopt;
   if (context.variant.launch.dynamic_smem_bytes != Expression(0))
     return why = "the kernel has dynamic shared memory", std::nullopt;

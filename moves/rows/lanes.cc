@@ -202,11 +202,6 @@ std::optional<Expression> items_of(const LaunchPlan& plan) {
   return between("(", " + " + block + " - 1) / " + block);
 }
 
-bool has_workload_plans(const KernelSpec& spec) {
-  return std::any_of(spec.workloads.begin(), spec.workloads.end(),
-                     [](const Workload& w) { return w.launch.has_value(); });
-}
-
 bool has_clusters(const DeviceFacts& device) {
   return device.is_gpu && device.arch.size() > 3 && device.arch.starts_with("sm_") &&
          std::atoi(device.arch.c_str() + 3) >= 90;

@@ -89,10 +89,8 @@ class RangeSumFinder {
   }
 
   bool plain_kernel() {
-    if (!facts_.veto.empty()) return fail(facts_.veto);
+    if (auto veto = facts_.threads_veto(); !veto.empty()) return fail(std::move(veto));
     if (facts_.has_unknown_calls) return fail("the kernel calls what may write memory");
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly)
-      return fail("the threads of a block work together already");
     if (has_own_plans(context_.spec)) return fail("workloads have launch plans of their own");
     if (context_.variant.has_extras())
       return fail("the launch has steps or scratch memory of its own");
