@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "engine/base/error.h"
-#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 #include "register_moves.h"
 

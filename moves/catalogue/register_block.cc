@@ -10,7 +10,7 @@
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/common_loop.h"
 #include "moves/tiles/outer_loop.h"
 #include "moves/tiles/tile_launch.h"

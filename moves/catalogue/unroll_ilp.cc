@@ -7,8 +7,8 @@
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,7 +1,7 @@
 #include "moves/edit/code_template.h"
 
 #include "engine/base/ascii.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 const std::string& CodeTemplate::name(std::string_view name) {

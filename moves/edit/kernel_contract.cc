@@ -6,8 +6,8 @@
 #include "engine/base/error.h"
 #include "engine/text/one_kernel.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "moves/edit/hinted_access.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

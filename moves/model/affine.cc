@@ -5,8 +5,8 @@
 
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

@@ -6,7 +6,7 @@
 #include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

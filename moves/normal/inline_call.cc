@@ -4,8 +4,8 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
 #include "moves/normal/helper_body.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

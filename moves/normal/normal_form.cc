@@ -4,10 +4,10 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/thread_groups.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

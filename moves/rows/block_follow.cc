@@ -4,9 +4,9 @@
 
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 // Statements from within a kernel, run without what comes before them.
 

@@ -7,11 +7,11 @@
 
 #include "engine/text/tokens.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

@@ -8,11 +8,11 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/one_thread.h"
 #include "moves/rows/row_launch.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

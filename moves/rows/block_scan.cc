@@ -12,10 +12,10 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/block_run.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_launch.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

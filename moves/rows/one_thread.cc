@@ -8,9 +8,9 @@
 
 #include "engine/text/tokens.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/lanes.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

@@ -1,27 +1,15 @@
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 #include <algorithm>
 #include <array>
 
 #include "engine/text/one_kernel.h"
 #include "engine/text/source_edit.h"
-#include "moves/model/parser.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/parser.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
-
-bool Declarator::is_constant() const {
-  return has(kConstexpr) || (has(kConst) && pointer_depth == 0 && !reference) ||
-         (pointer_depth > 0 && (pointer_qualifiers & kConst) != 0);
-}
-
-const Declarator* Function::parameter(std::string_view wanted) const {
-  for (const Declarator* p : parameters) {
-    if (p->name == wanted) return p;
-  }
-  return nullptr;
-}
 
 Unit::Unit(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 Unit::Unit(Unit&&) noexcept = default;

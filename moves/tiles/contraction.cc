@@ -7,7 +7,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 
 namespace warpath {
