@@ -145,6 +145,20 @@ TEST_CASE("every folder with files says in a README what it is for") {
   }
 }
 
+TEST_CASE("the README of a folder names every header in it") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cuh") continue;
+      const std::string readme = read_file(entry.path().parent_path() / "README.md");
+      const std::regex name("`[^`]*\\b" + entry.path().stem().string() + "\\b[^`]*`");
+      CAPTURE(entry.path().string());
+      CHECK(std::regex_search(readme, name));
+    }
+  }
+}
+
 TEST_CASE("plug-ins do not include each other") {
   const std::string lists = read_file(source_root() / "meson.build");
   for (const auto& [kind, folder] :
