@@ -18,8 +18,8 @@
 namespace warpath {
 namespace {
 
-/// Lists, sources, combinations of tunables; with none of them but --repeat, the spec's own kernel;
-/// else only the baseline is measured.
+/// Candidates from lists, sources and combinations of tunables. Without any of these: the spec's
+/// own kernel with --repeat, otherwise none, so that only the baseline is measured.
 std::vector<Candidate> wanted_candidates(const Arguments& arguments,
                                          const KernelSpec& spec,
                                          std::uint64_t seed) {

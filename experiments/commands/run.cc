@@ -32,7 +32,7 @@ std::string resume_command(const Program& program, bool resuming) {
   return resuming ? out : out + " --resume";
 }
 
-/// One kernel; what goes wrong with it stays with it.
+/// Runs one kernel; its failure does not affect the others.
 KernelReport report_on(const KernelRun& planned,
                        bool resume,
                        const Plugins& plugins,
@@ -58,8 +58,8 @@ KernelReport report_on(const KernelRun& planned,
   return report;
 }
 
-/// What the moves of every best kernel are worth, as far as there are some; what goes wrong with
-/// one stays with it.
+/// Prints the value of the moves of every best kernel; a failure with one kernel does not affect
+/// the others.
 void attribute_all(const std::vector<KernelRun>& runs,
                    std::vector<KernelReport>& reports,
                    const Plugins& plugins,

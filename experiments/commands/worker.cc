@@ -18,7 +18,7 @@ int serve_moves(int) {
   return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
 }
 
-/// Those of the runners, and the one that proposes and applies moves.
+/// The workers of the runners, and the one that proposes and applies moves, by name.
 std::map<std::string_view, int (*)(int)> workers() {
   RunnerRegistry runners("runner");
   register_runners(runners);

@@ -39,7 +39,7 @@ DeviceFacts unrecorded_device(const std::string& runner) {
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   if (!RunFolder::has_run(folder))
     throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
-  // Of the options what finals depend on: a run may name others that this program lacks.
+  // Only the options that finals depend on: a run may contain others that this program lacks.
   const std::string config_file = (folder / "config.json").string();
   const nlohmann::json config = read_json_file(config_file);
   const JsonCursor options = JsonCursor(config, config_file).at("options");
