@@ -258,7 +258,7 @@ class AttentionFinder {
            (is_sum_of(b, variable) && a.is_name(inverse));
   }
 
-  /// Before the loop: sums start at 0, and nothing else matters but what the texts name.
+  /// Before the loop: sums start at 0; other statements matter only if the texts use their names.
   bool read_starts() {
     const Declarator* sum = declaration_of(unit_, *parts_.sum);
     const Declarator* acc =

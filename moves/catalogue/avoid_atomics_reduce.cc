@@ -198,7 +198,7 @@ class AvoidAtomicsReduce final : public Move {
     std::shared_ptr<const KernelModel> model;
   };
 
-  /// Sums of a block are worth their beginning and end only where its threads have many items each.
+  /// Summing per block first only pays if each thread has many items.
   static std::optional<Strided> on_strided_grid(const MoveContext& context,
                                                 const KernelModel& model,
                                                 std::int64_t blocks_per_sm,

@@ -99,7 +99,7 @@ class ShuffleWriter {
   /// The result is read from shared memory afterwards.
   static bool is_kept(const TotalElement& e) { return e.reads.empty(); }
 
-  /// What the variable holds behind the reduction stays as long as the result is read.
+  /// The variable keeps its value after the reduction for as long as the result is read.
   [[nodiscard]] bool stays(const Declarator& d, const BlockTotal& t) const {
     std::size_t last = 0;
     for (const TotalElement& e : t.elements) {

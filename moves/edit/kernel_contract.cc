@@ -55,7 +55,7 @@ void bind_meta(const KernelSpec& spec, Variant& variant) {
   }
 }
 
-/// One kernel of a spec, its own or its reference.
+/// One kernel of a spec: the kernel itself or its reference kernel.
 class Contract {
  public:
   Contract(const KernelSpec& spec,
@@ -280,7 +280,7 @@ class Contract {
   }
 
   [[nodiscard]] bool never_written(const model::KernelFacts& facts, const std::string& name) const {
-    // an empty body stands for a kernel that is not shown
+    // an empty body is a placeholder for a kernel that is not shown
     if (!facts.veto.empty() || kernel_->body->children.empty()) return false;
     if (name.empty()) return true;
     const bool in_macro = std::ranges::any_of(unit_.macros(), [&](const model::Macro& m) {

@@ -20,7 +20,6 @@ using model::Access;
 using model::Declarator;
 using model::Expr;
 using model::ExprKind;
-using model::ReduceOp;
 using model::Stmt;
 using model::StmtKind;
 using ValueKind = BlockValue::Kind;

@@ -147,7 +147,7 @@ std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
   const model::KernelFacts& facts = model.facts;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads of the kernel do not work together", std::nullopt;
-  if (!(why = facts.veto).empty()) return std::nullopt;
+  if (why = facts.veto; !why.empty()) return std::nullopt;
   if (context.variant.has_extras()) return why = "the launch has further steps", std::nullopt;
   if (has_own_plans(context.spec))
     return why = "workloads have launch plans of their own", std::nullopt;

@@ -395,7 +395,7 @@ class RangeSumFinder {
     return found;
   }
 
-  /// Evaluated only where something before it says so.
+  /// Evaluated only under a condition before it.
   static bool is_conditional(const Expr& e) {
     for (const Expr *at = &e, *p = e.parent; p != nullptr; at = p, p = p->parent) {
       const bool chooses = p->is(ExprKind::conditional) || p->is_op(ExprKind::binary, "&&") ||
@@ -428,7 +428,7 @@ class RangeSumFinder {
     return !out_.streams.empty() || fail("no element is loaded at " + out_.loop->variable);
   }
 
-  /// Every j of a range is an index of some array: none is beyond its end.
+  /// Every j of a range is an index of some array, so none exceeds its size.
   bool find_extent() {
     for (const Access* a : out_.streams) {
       const ArgSpec* const arg = argument(array(*a));

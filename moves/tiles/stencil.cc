@@ -96,7 +96,7 @@ std::optional<Stencil> find_stencil(const MoveContext& context,
                                     std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const auto none = [&](const std::string& text) { return why = text, std::nullopt; };
-  if (auto veto = facts.threads_veto(); !veto.empty()) return none(std::move(veto));
+  if (auto veto = facts.threads_veto(); !veto.empty()) return none(veto);
   Stencil out;
   for (const Access& access : facts.accesses) {
     if (!access.writes() ||
