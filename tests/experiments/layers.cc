@@ -161,7 +161,7 @@ TEST_CASE("the README of a folder names every header in it") {
 
 TEST_CASE("plug-ins do not include each other") {
   const std::string lists = read_file(source_root() / "meson.build");
-  for (const auto& [kind, folder] :
+  for (const auto& where :
        std::map<std::string, std::string>{{"selection", "engine/search/selection"},
                                           {"backup", "engine/search/backup"},
                                           {"widening", "engine/search/widening"},
@@ -173,6 +173,7 @@ TEST_CASE("plug-ins do not include each other") {
                                           {"gate", "runners/cuda/gates"},
                                           {"host_op", "runners/reference/ops"},
                                           {"command", "experiments/commands"}}) {
+    const std::string &kind = where.first, &folder = where.second;
     std::smatch list;
     CAPTURE(kind);
     REQUIRE(std::regex_search(lists, list, std::regex("'" + kind + R"(': \[([^\]]*)\])")));
