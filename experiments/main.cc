@@ -105,7 +105,7 @@ int report(std::string message, int code) {
   return code;
 }
 
-/// A file that is opened where a standard descriptor was closed would be written to by every
+/// If a standard descriptor is closed, the next opened file would take its number and receive every
 /// message.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
@@ -114,8 +114,8 @@ void open_standard_descriptors() {
   }
 }
 
-/// Makes a write beyond a limit (ulimit -f) fail, and so be said, instead of ending the program. A
-/// handler, for an ignored signal would stay ignored in the programs started.
+/// Makes a write beyond a limit (ulimit -f) fail with an error instead of ending the program. Uses
+/// a handler because an ignored signal would stay ignored in started programs.
 void survive_file_limits() {
   struct sigaction action{};
   action.sa_handler = [](int) {};
@@ -123,7 +123,7 @@ void survive_file_limits() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
-/// What was printed is out; else 3, unless the command failed anyway.
+/// Flushes the output. Returns 3 if that fails, unless the command failed anyway.
 int flushed(int code) {
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return code;

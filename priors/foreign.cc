@@ -4,8 +4,8 @@
 namespace warpath {
 namespace {
 
-/// What proposers other than the rules want: their proposals by weight, nothing else. Where there
-/// are none it has no opinion.
+/// The prior of proposers other than the rules: only their proposals, by weight. Without any it has
+/// no opinion.
 class ForeignPrior final : public Prior {
  public:
   [[nodiscard]] std::string_view name() const override { return "foreign"; }

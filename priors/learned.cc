@@ -33,10 +33,7 @@ class LearnedPrior final : public Prior {
     proposer_shares(proposals, out);
     std::vector<double> gains;
     if (proposals.empty() || !expected_gains(context, proposals, gains)) return;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= gains[i];
-    normalise(out);
-    prune_softly(gains, options_.min_pred_gain, out);
-    spread_evenly(out, options_.floor);
+    weigh_by_gains(gains, options_.min_pred_gain, options_.floor, out);
   }
 
   [[nodiscard]] bool expected_gains(const ProposalContext& context,

@@ -75,10 +75,7 @@ class TacticsPrior final : public Prior {
     if (proposals.empty()) return;
     std::vector<double> gains;
     static_cast<void>(expected_gains(context, proposals, gains));
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= gains[i];
-    normalise(out);
-    prune_softly(gains, options_.min_pred_gain, out);
-    spread_evenly(out, options_.floor);
+    weigh_by_gains(gains, options_.min_pred_gain, options_.floor, out);
   }
 
   [[nodiscard]] bool expected_gains(const ProposalContext& context,

@@ -1,9 +1,9 @@
 #include "runners/arguments.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
+#include "engine/base/ascii.h"
 #include "engine/base/format.h"
 
 namespace warpath {
@@ -37,9 +37,7 @@ std::string macro_text(const ArgSpec& arg, const Workload& workload) {
 }
 
 bool is_identifier(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  return !name.empty() && std::ranges::all_of(name, is_word);
 }
 
 }  // namespace

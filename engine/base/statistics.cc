@@ -10,6 +10,12 @@
 namespace warpath {
 namespace {
 
+std::vector<double> in_order(std::span<const double> samples) {
+  std::vector<double> out(samples.begin(), samples.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 /// `sorted` ascending, not empty.
 double quantile_of_sorted(std::span<const double> sorted, double q) {
   const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
@@ -72,8 +78,7 @@ double mean(std::span<const double> samples) {
 
 double quantile(std::span<const double> samples, double q) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = in_order(samples);
   return quantile_of_sorted(sorted, q);
 }
 
@@ -83,8 +88,7 @@ double median(std::span<const double> samples) {
 
 double median_half_width(std::span<const double> samples) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = in_order(samples);
   const auto n = static_cast<double>(sorted.size());
   const double reach = 0.98 * std::sqrt(n);
   const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
@@ -121,8 +125,7 @@ bool two_humps(std::span<const double> samples) {
   constexpr std::size_t kLeastSamples = 8, kLeastSide = 3;
   constexpr double kLeastShare = 0.15, kLeastStep = 0.05, kDeviations = 6;
   if (samples.size() < kLeastSamples) return false;
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = in_order(samples);
   const auto n = static_cast<double>(sorted.size());
   const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0);
   double sum = 0, best = -1;
@@ -151,8 +154,7 @@ bool two_humps(std::span<const double> samples) {
 
 double trimmed_mean(std::span<const double> samples) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = in_order(samples);
   return trimmed_mean_of_sorted(sorted);
 }
 
@@ -163,8 +165,7 @@ Interval exponential(const Interval& of_logs) {
 Interval percentile_interval(std::span<const double> samples, double confidence) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (samples.empty()) return {kNone, kNone};
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> sorted = in_order(samples);
   const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
   return {quantile_of_sorted(sorted, tail), quantile_of_sorted(sorted, 1 - tail)};
 }

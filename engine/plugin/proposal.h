@@ -30,9 +30,9 @@ struct Proposal {
   std::optional<Variant> variant;
   double predicted_log_gain = 0;  ///< NaN-free; 0 if unknown
   std::string why;
-  /// what its move makes of the node, by whoever applied it already; no part of records. Null, and
-  /// no `variant`: Move::apply is asked when the search comes to it. Shared, because proposals are
-  /// copied and sorted by the hundred.
+  /// The result of the move, if it was already applied; not recorded. If both this and `variant`
+  /// are missing, Move::apply is called when the search selects the proposal. Shared, because
+  /// proposals are copied and sorted by the hundred.
   std::shared_ptr<const Made> made = nullptr;
 };
 

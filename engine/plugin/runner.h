@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/registry.h"
@@ -32,6 +33,8 @@ inline constexpr std::array<std::string_view, 3> kStageNames{"screening", "confi
 [[nodiscard]] constexpr std::string_view name(Stage stage) {
   return kStageNames[static_cast<std::size_t>(stage)];
 }
+
+struct Options;  // engine/plugin/options.h
 
 /// One evaluation. Referenced objects must outlive the call.
 struct RunRequest {
@@ -89,14 +92,63 @@ class Runner {
   /// measuring lanes were measuring). Thread-safe.
   [[nodiscard]] virtual std::map<std::string, double> figures() const { return {}; }
 };
-using RunnerRegistry = Registry<Runner, const struct RunnerConfig&>;
-
 /// Configuration of a runner. `argument`: what follows the colon in `--runner NAME:ARGUMENT`.
 struct RunnerConfig {
   std::string argument;
   std::uint64_t seed = 1;
-  const struct Options* options = nullptr;  ///< never null when the program calls
-  std::string program;                      ///< path of this executable, for worker processes
+  const Options* options = nullptr;  ///< never null when the program calls
+  std::string program;               ///< path of this executable, for worker processes
+};
+
+/// A process that a runner starts from this executable: `warpath worker NAME [--gpu N]`.
+struct RunnerWorker {
+  std::string_view name;
+  /// Serves requests on stdin and stdout until stdin ends. `gpu`: the index given by --gpu, or 0.
+  /// Returns the exit code.
+  int (*serve)(int gpu);
+};
+
+/// What the program knows about a runner before it creates one. The functions may be null.
+struct RunnerTraits {
+  /// What its times are, for headings ("CPU timings"); empty: times of a GPU.
+  std::string_view timings = "";
+  /// False if outcomes come from a model or a recording: nothing is learned from them for later
+  /// runs.
+  bool evaluates = true;
+  /// Throws Error(bad_input) if an option of this runner is wrong. Called whichever runner is
+  /// chosen: a wrong option is never ignored silently.
+  void (*check)(const Options& options) = nullptr;
+  /// Throws Error if this machine cannot run it with these options.
+  void (*require)(const Options& options) = nullptr;
+  /// Its rank for `--runner auto`, which chooses the runner of the highest; 0, or no function: it
+  /// is not chosen. Throws Error if the options ask for it and this machine cannot run it.
+  int (*automatic_rank)(const Options& options) = nullptr;
+  /// A line for people, shown before candidates run; may be empty. May start processes: called
+  /// before threads run.
+  std::string (*notice)() = nullptr;
+  std::vector<RunnerWorker> workers = {};
+};
+
+/// The runners of a build, and the traits of each.
+class RunnerRegistry : public Registry<Runner, const RunnerConfig&> {
+ public:
+  using Registry::Registry;
+  void add(const std::string& name,
+           const std::string& help,
+           Factory make,
+           std::vector<const OptionGroupKind*> options = {},
+           RunnerTraits traits = {}) {
+    Registry::add(name, help, std::move(make), std::move(options));
+    traits_.emplace(name, std::move(traits));
+  }
+  /// Null if there is no such runner.
+  [[nodiscard]] const RunnerTraits* traits(std::string_view name) const {
+    const auto it = traits_.find(name);
+    return it == traits_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  std::map<std::string, RunnerTraits, std::less<>> traits_;
 };
 
 /// Workloads of `spec` that a runner on this device uses: those of its own target if any, otherwise

@@ -30,8 +30,8 @@ std::string Campaign::apply(const BaselineEvent& event) {
   return "";
 }
 
-/// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over;
-/// asked again, they would be so again.
+/// The next evaluation of inner tuning. Skips candidates that prove illegal or known; they would
+/// prove so again.
 std::optional<Dispatch> Campaign::tune() {
   if (!search_->takes_grafts()) return std::nullopt;
   while (const auto wanted = tuner_.next()) {
@@ -50,7 +50,7 @@ std::optional<Dispatch> Campaign::tune() {
   return std::nullopt;
 }
 
-/// Other moves begin no site.
+/// Only nodes made by structural moves are tuned.
 bool Campaign::tunes(NodeId node) const {
   return options_.tune.builds > 0 && search_->takes_grafts() && space_.structural(node);
 }
@@ -86,7 +86,7 @@ bool Campaign::has_heard(const Hash128& key, std::string_view proposer) const {
   return heard_.contains({key, std::string(proposer)});
 }
 
-/// Proposals that prove illegal or known are dropped; tried again, they would be so again.
+/// Drops proposals that prove illegal or known; they would prove so again.
 std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go) {
   for (auto it = late_.begin(); it != late_.end();) {
     const NodeState state = search_->graph()[it->parent].state;
@@ -97,8 +97,8 @@ std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go
     const Late late = std::move(*it);
     it = late_.erase(it);
     if (state == NodeState::failed) continue;
-    // On the scale of the siblings' priors: however sure its proposer is, it begins as no more than
-    // the best of them.
+    // On the scale of its siblings' priors, and at most the largest of them, however confident its
+    // proposer is.
     const auto prior = [&] {
       return static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) *
              space_.largest_prior(late.parent);

@@ -33,7 +33,7 @@ class SearchClient final : public EvaluationClient {
     end_.reason = reason(now);
     held_ = end_.interrupted || (!ended && !end_.reason.empty());
     goes_on_ = !ended && !held_;
-    // selecting without their answers would be another search
+    // selecting without their answers would give a different search
     if (held_ && deterministic_ && driver_.late != nullptr && driver_.late->has_proposers())
       return Turn::end;
     if (goes_on_ && !exchange(timeless)) return Turn::wait;
@@ -69,7 +69,7 @@ class SearchClient final : public EvaluationClient {
     return true;
   }
 
-  /// Also by a last look for what came while nothing was waited for any more.
+  /// Also takes a last look for answers that arrived when nothing was waited for any more.
   [[nodiscard]] bool expects_more() override {
     if (!goes_on_ || driver_.late == nullptr) return false;
     return driver_.late->waiting() || (exchange(campaign_.progress(0)) && driver_.late->arrived());
@@ -86,7 +86,7 @@ class SearchClient final : public EvaluationClient {
   }
 
  private:
-  /// What somebody tells is evaluated whatever the run's limits are.
+  /// Proposals from a person are evaluated even beyond the run's limits.
   [[nodiscard]] std::string_view reason(const Progress& now) const {
     return driver_.policy == nullptr ? std::string_view() : driver_.policy->reason(now);
   }
@@ -183,7 +183,7 @@ class FinalsClient final : public EvaluationClient {
   std::vector<Finals::Due> due_;
   std::map<std::uint64_t, Finals::Due> under_way_;
   std::map<Finals::Due, Outcome> ready_;
-  // and not applied; what was begun counts, even where the time is over when it comes
+  // and not applied; an evaluation that was begun counts even if it ends after the time limit
   std::deque<Finals::Due> begun_;
   std::uint64_t sequence_ = 0;
 };

@@ -52,7 +52,8 @@ void Finals::spend(double seconds) {
 /// A finalist's outcome has come.
 void Finals::learn(double seconds, double run_seconds) {
   const double took = std::max(0.0, seconds - last_seconds_);
-  // Of those begun together only the first to be applied has waited for what runs beside.
+  // Of evaluations begun together, only the first to be applied shows how long the others around it
+  // make it wait.
   if (finals_.empty()) longest_rest_ = std::max(longest_rest_, took - run_seconds);
   longest_run_ = std::max(longest_run_, std::max(0.0, run_seconds));
   spend(seconds);
@@ -96,7 +97,7 @@ std::vector<Finals::Dismissed> Finals::dismissed() const {
   return out;
 }
 
-/// See the class; stable where nothing was refused.
+/// See the class; stable if nothing was refused.
 std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
   std::set<std::uint16_t> cleared;
   std::vector<const std::vector<std::uint16_t>*> refused;

@@ -29,8 +29,7 @@ constexpr std::string_view kStrategy = "strategy";
 
 }  // namespace
 
-/// Tunables of the spec with two values or more. What is legal is judged with the spec's own
-/// source.
+/// Tunables of the spec with at least two values. Legality is judged with the spec's own source.
 class KernelSpace::Tunables final : public Lattice {
  public:
   static constexpr std::string_view kMove = "set_tunable";
@@ -52,7 +51,7 @@ class KernelSpace::Tunables final : public Lattice {
   }
   [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
 
-  /// `variant` with its tunables at `point`; one that it has no more stays away.
+  /// `variant` with its tunables at `point`; tunables that it no longer has are not added.
   [[nodiscard]] Variant placed(Variant variant, std::span<const Level> point) const {
     for (std::size_t i = 0; i < point.size(); ++i) {
       const auto it = variant.tunables.find(tunables_[i]->name);
@@ -60,8 +59,8 @@ class KernelSpace::Tunables final : public Lattice {
     }
     return variant;
   }
-  /// Levels of a variant: of a value that the spec lacks the next larger one, of a tunable that it
-  /// has no more the default's.
+  /// Levels of a variant. A value that is not in the spec counts as the next larger one, a tunable
+  /// that the variant no longer has as its default.
   void levels_of(const Variant& variant, std::span<Level> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Tunable& t = *tunables_[i];
@@ -213,7 +212,7 @@ void KernelSpace::learn(NodeId id, const SourceShares& shares, bool ok, double l
                         .log_gain = log_gain});
 }
 
-/// Of a prior that learns what it said when the node was first opened.
+/// For a prior that learns: its values when the node was first opened.
 std::vector<double> KernelSpace::priors(const ProposalContext& context,
                                         const std::vector<Proposal>& proposals) {
   std::vector<double> out(proposals.size());

@@ -233,7 +233,8 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   }
   json document;
   try {
-    document = json::parse(body);  // the sum is right: a writer of ours made this, of whatever size
+    document =
+        json::parse(body);  // the checksum is right: the program wrote this, whatever its size
   } catch (const json::exception&) {
     throw bad_input(place, "", "JSON");
   }

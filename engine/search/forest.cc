@@ -66,7 +66,7 @@ class Forest::Growth {
   /// Sets low_ and width_.
   void measure(std::span<const std::uint32_t> members);
   void draw_trials(std::span<const std::uint32_t> members);
-  /// Adds a trial on two logs if it tells members apart.
+  /// Adds a trial on two logs if it separates any members.
   void try_pair(std::size_t axis,
                 std::size_t other,
                 float sign,
@@ -76,10 +76,10 @@ class Forest::Growth {
   }
   /// Sets `left` and `left_count` of all trials.
   void weigh(std::span<const std::uint32_t> members, std::span<const float> values);
-  /// The trial of greatest gain, the first of equals; null if none parts the members.
+  /// The trial of greatest gain, the first of equal ones; null if none separates the members.
   [[nodiscard]] const Trial* best_trial(float sum, float count) const;
-  /// Brings those at most the threshold to the front, by exchanges from both ends; how many they
-  /// are.
+  /// Partitions: moves members at or below the threshold to the front, by exchanges from both ends.
+  /// Returns their number.
   std::size_t divide(const Trial& trial, std::size_t begin, std::size_t end);
   void grow(std::vector<Split>& nodes, std::size_t begin, std::size_t end);
 

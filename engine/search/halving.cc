@@ -8,7 +8,7 @@
 namespace warpath {
 namespace {
 
-/// What is known of one candidate as of a heat.
+/// The readings of one candidate in a heat.
 struct Standing {
   NodeId node;
   std::span<const double> rewards;
@@ -22,8 +22,8 @@ double mean(const Standing& s, std::size_t most) {
   return warpath::mean(s.rewards.first(count));
 }
 
-/// The survivors with the fewest readings, as long as one has less than `wanted`. One more of each:
-/// who is refused meanwhile was not read in vain.
+/// The survivors with the fewest readings, if that is less than `wanted`: each is read once more.
+/// Reading in rounds spends little on candidates that are refused in the meantime.
 std::vector<NodeId> unread(std::span<const Standing> survivors, std::size_t wanted) {
   std::size_t fewest = wanted;
   for (const Standing& s : survivors) fewest = std::min(fewest, s.rewards.size());

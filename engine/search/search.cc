@@ -290,7 +290,7 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e)
     backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
-  // a graft is none of its own
+  // a strategy did not choose what was grafted
   if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);
 }
 

@@ -103,8 +103,7 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
   }
   Site& site = it->second;
   const auto moved = site.moved.find(result.node);
-  // What was asked for from a best that has been replaced since says nothing of the present one's
-  // neighbours.
+  // Results requested from an earlier best say nothing about the neighbours of the present one.
   std::optional<Direction> direction;
   if (moved != site.moved.end()) {
     if (moved->second.first == site.best_node) direction = moved->second.second;

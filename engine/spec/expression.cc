@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 
 namespace warpath {
@@ -153,16 +154,6 @@ std::string print(const Node& node) {
   return {};
 }
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_word(char c) {
-  return is_letter(c) || is_digit(c);
-}
-
 /// Recursive descent over one text. Bounded by kMaxNesting and kMaxNodes.
 class Parser {
  public:
@@ -206,7 +197,7 @@ class Parser {
     skip_spaces();
     if (text_.substr(at_, token.size()) != token) return false;
     const std::size_t end = at_ + token.size();
-    if (is_letter(token[0]) && end < text_.size() && is_word(text_[end])) return false;
+    if (is_word_start(token[0]) && end < text_.size() && is_word(text_[end])) return false;
     at_ = end;
     return true;
   }
@@ -281,7 +272,7 @@ class Parser {
   NodePtr parse_primary() {
     skip_spaces();
     if (at_ < text_.size() && is_digit(text_[at_])) return parse_number(false);
-    if (at_ < text_.size() && is_letter(text_[at_])) return parse_word();
+    if (at_ < text_.size() && is_word_start(text_[at_])) return parse_word();
     if (!accept("(")) fail("a number, a name, a function or '('" + column());
     NodePtr inner = parse_ternary();
     require(")");

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
@@ -23,12 +24,8 @@ constexpr std::array<std::string_view, 8> kFlopTypes{"float64", "float32", "floa
                                                      "tf32",    "int8",    "int32",   "sfu"};
 
 bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !text.empty() && text.size() <= kMaxNameLength && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return !text.empty() && text.size() <= kMaxNameLength && is_word_start(text[0]) &&
+         std::all_of(text.begin(), text.end(), is_word);
 }
 
 bool is_file_name(std::string_view text) {

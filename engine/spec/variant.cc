@@ -1,10 +1,10 @@
 #include "engine/spec/variant.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/text/source_key.h"
 
@@ -14,9 +14,7 @@ namespace {
 /// Every name in `text`: macro definitions among compiler options, template arguments of a name
 /// expression.
 void add_names(std::string_view text, std::set<std::string, std::less<>>& names) {
-  const auto in_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-  };
+  const auto in_name = [](char c) { return is_word(c) || c == '$'; };
   for (auto it = text.begin(); it != text.end();) {
     const auto begin = std::find_if(it, text.end(), in_name);
     it = std::find_if_not(begin, text.end(), in_name);

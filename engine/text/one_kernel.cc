@@ -15,16 +15,6 @@ constexpr std::array<std::string_view, 12> kAttributes{
     "__cluster_dims__",  "__maxnreg__",   "__block_size__", "__declspec",
     "decltype",          "noexcept",      "requires",       "explicit"};
 
-/// "space::k<float, 4>" is k.
-std::string base_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
-    name.remove_prefix(colons + 2);
-  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-  return std::string(name);
-}
-
 /// Tokens [begin, end) become `replacement` and the preprocessor lines among them.
 struct Cut {
   std::size_t begin = 0;
@@ -36,8 +26,8 @@ class Pruner {
  public:
   Pruner(std::string_view source, const std::vector<std::string>& kept)
       : source_(source), code_(source) {
-    for (const std::string& name : kept) kept_.insert(base_name(name));
-    first_ = kept.empty() ? "" : base_name(kept.front());
+    for (const std::string& name : kept) kept_.emplace(plain_kernel_name(name));
+    first_ = kept.empty() ? "" : plain_kernel_name(kept.front());
     instantiated_ = !kept.empty() && kept.front().find('<') != std::string::npos;
   }
 
@@ -216,6 +206,15 @@ class Pruner {
 };
 
 }  // namespace
+
+std::string_view plain_kernel_name(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
+    name.remove_prefix(colons + 2);
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+  return name;
+}
 
 std::string without_other_kernels(std::string_view source, const std::vector<std::string>& kept) {
   constexpr std::string_view kWord = "__global__";

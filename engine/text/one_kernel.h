@@ -14,4 +14,8 @@ namespace warpath {
 [[nodiscard]] std::string without_other_kernels(std::string_view source,
                                                 const std::vector<std::string>& kept);
 
+/// The function that a kernel name expression means, without scope and template arguments: k of
+/// "space::k<float, 4>".
+[[nodiscard]] std::string_view plain_kernel_name(std::string_view name);
+
 }  // namespace warpath

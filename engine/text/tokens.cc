@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/ascii.h"
+
 namespace warpath {
 namespace {
 
@@ -20,12 +22,8 @@ constexpr std::string_view kAlone = "();,?~[]{}";  // begin no longer one
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return is_word_start(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_name(char c) {
   return is_name_start(c) || is_digit(c);

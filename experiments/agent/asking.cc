@@ -16,7 +16,6 @@
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
 #include "priors/llm/options.h"
-#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -88,13 +87,8 @@ Asking::Asking(std::filesystem::path folder, const Plugins& plugins, const Progr
 DeviceFacts Asking::device() const {
   if (auto known = recorded_device(folder_)) return *std::move(known);
   const RecordedConfig config = config_of(folder_);
-  const RunnerChoice choice =
-      choose_runner(config.runner_text, plugins_.runners, config.options.of<CudaOptions>());
-  const auto runner = plugins_.runners.create("runner", choice.name,
-                                              RunnerConfig{.argument = choice.argument,
-                                                           .seed = config.options.run.seed,
-                                                           .options = &config.options,
-                                                           .program = program_.path});
+  const RunnerChoice choice = choose_runner(config.runner_text, plugins_.runners, config.options);
+  const auto runner = create_runner(choice, plugins_.runners, config.options, program_.path);
   return runner->device();
 }
 
@@ -208,8 +202,7 @@ json Asking::tell(const ToldCandidate& told,
     if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     planned.spec = run.spec();
     planned.options = config.options;
-    planned.runner =
-        choose_runner(config.runner_text, plugins_.runners, config.options.of<CudaOptions>());
+    planned.runner = choose_runner(config.runner_text, plugins_.runners, config.options);
     planned.proposals.push_back(std::move(proposal));
   }
   planned.only_proposals = true;

@@ -224,11 +224,7 @@ int evaluate_ladder(Request& request,
                     const RunnerChoice& choice,
                     const Plugins& plugins,
                     const Program& program) {
-  const auto runner = plugins.runners.create("--runner", choice.name,
-                                             RunnerConfig{.argument = choice.argument,
-                                                          .seed = request.options.run.seed,
-                                                          .options = &request.options,
-                                                          .program = program.path});
+  const auto runner = create_runner(choice, plugins.runners, request.options, program.path);
   if (auto substitute = runner->substitute(request.spec)) {
     request.spec = std::move(*substitute);
   } else if (const std::string problem = run_problem(request.spec); !problem.empty()) {
@@ -279,54 +275,54 @@ int apply(const Arguments& arguments, const Program& program) {
   const std::string runner = arguments.value("runner").value_or("auto");
   if (runner.substr(0, runner.find(':')) == kCompile)
     return check_only(request, moves, runner, program);
-  const RunnerChoice choice =
-      choose_runner(runner, plugins.runners, request.options.of<CudaOptions>());
-  say_confinement(choice);
+  const RunnerChoice choice = choose_runner(runner, plugins.runners, request.options);
+  show_notice(choice, plugins.runners);
   return evaluate_ladder(request, moves, choice, plugins, program);
 }
 
 std::vector<Flag> apply_flags() {
   using enum Flag::Takes;
-  std::vector<Flag> flags{
-      {.name = "input",
-       .value = "SPEC|DIR...",
-       .help = "the kernel spec; --name picks one of many",
-       .takes = several},
-      {.name = "name",
-       .value = "PATTERN",
-       .help = "the spec of this name; * and ? stand for any text"},
-      {.name = "moves",
-       .value = "STEPS",
-       .help = "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess "
-               "(docs/apply.md)"},
-      {.name = "patch",
-       .value = "FILE...",
-       .help = "before the moves: a source, SEARCH/REPLACE blocks or a unified diff, a rung each",
-       .takes = several},
-      {.name = "runner",
-       .value = "NAME[:ARG]",
-       .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and code, "
-               "for machines without a GPU"},
-      {.name = "stage",
-       .value = "NAME",
-       .help =
-           "screening, confirmation or final: how thoroughly each rung is judged (confirmation)"},
-      {.name = "each",
-       .value = "MOVE|all",
-       .help = "at the end of the path try every instance that the move lists there, or that all "
-               "moves list, each by itself"},
-      {.name = "most", .value = "N", .help = "--each: at most so many instances of a move (all)"},
-      {.name = "keep-going",
-       .value = "",
-       .help = "after a refused step go on from the rung before it",
-       .takes = nothing},
-      {.name = "show",
-       .value = "source|diff",
-       .help = "also print the last rung's source, or every step's diff"},
-      {.name = "outdir",
-       .value = "DIR",
-       .help = "write every rung's source, diff and variant there"},
-      {.name = "json", .value = "FILE", .help = "one JSON line a rung, the baseline first"}};
+  std::vector<Flag> flags = spec_flags();
+  for (Flag flag : std::initializer_list<Flag>{
+           {.name = "moves",
+            .value = "STEPS",
+            .help =
+                "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess "
+                "(docs/apply.md)"},
+           {.name = "patch",
+            .value = "FILE...",
+            .help =
+                "before the moves: a source, SEARCH/REPLACE blocks or a unified diff, a rung each",
+            .takes = several},
+           {.name = "runner",
+            .value = "NAME[:ARG]",
+            .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and "
+                    "code, "
+                    "for machines without a GPU"},
+           {.name = "stage",
+            .value = "NAME",
+            .help = "screening, confirmation or final: how thoroughly each rung is judged "
+                    "(confirmation)"},
+           {.name = "each",
+            .value = "MOVE|all",
+            .help =
+                "at the end of the path try every instance that the move lists there, or that all "
+                "moves list, each by itself"},
+           {.name = "most",
+            .value = "N",
+            .help = "--each: at most so many instances of a move (all)"},
+           {.name = "keep-going",
+            .value = "",
+            .help = "after a refused step go on from the rung before it",
+            .takes = nothing},
+           {.name = "show",
+            .value = "source|diff",
+            .help = "also print the last rung's source, or every step's diff"},
+           {.name = "outdir",
+            .value = "DIR",
+            .help = "write every rung's source, diff and variant there"},
+           {.name = "json", .value = "FILE", .help = "one JSON line a rung, the baseline first"}})
+    flags.push_back(std::move(flag));
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
   return flags;
 }

@@ -9,7 +9,6 @@
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/option_groups.h"
 #include "register_commands.h"
-#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -33,8 +32,8 @@ int attribute_command_main(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   request.options = apply_layers(recorded->options, arguments);
   request.runner = choose_runner(arguments.value("runner").value_or(recorded->runner_text),
-                                 plugins.runners, request.options.of<CudaOptions>());
-  say_confinement(request.runner);
+                                 plugins.runners, request.options);
+  show_notice(request.runner, plugins.runners);
   if (arguments.words().size() > 1) request.node = arguments.words()[1];
   if (const auto repeat = arguments.value("repeat"))
     request.repeat = static_cast<int>(parse_count(*repeat, "--repeat"));

@@ -43,7 +43,7 @@ std::string cuda_version(int packed) {
   return std::to_string(packed / 1000) + "." + std::to_string(packed % 1000 / 10);
 }
 
-/// Without a GPU the host runner is all there is, and it needs a compiler.
+/// Without a GPU only the host runner works, and it needs a compiler.
 Finding compiler_finding(bool needed) {
   const Finding::State absent = needed ? Finding::State::broken : Finding::State::missing;
   const std::string compiler = HostOptions{}.compiler;
@@ -221,8 +221,8 @@ Finding::State state_of(llm::Probed::State state) {
   return Finding::State::untried;
 }
 
-/// What a profile file must say for the capabilities that were seen; empty if the profile says it
-/// already.
+/// What a profile file must contain for the observed capabilities; empty if the profile already
+/// does.
 nlohmann::json corrections(const llm::Profile& profile, const llm::ProbeReport& report) {
   nlohmann::json out = nlohmann::json::object();
   for (const std::string_view name : llm::kCapabilities) {

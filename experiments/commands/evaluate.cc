@@ -14,13 +14,12 @@
 #include "experiments/setup/option_groups.h"
 #include "moves/edit/kernel_contract.h"
 #include "register_commands.h"
-#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
 
-/// Lists, sources, combinations of tunables; with none of them but --repeat, the spec's own kernel;
-/// else only the baseline is measured.
+/// Candidates from lists, sources and combinations of tunables. Without any of these: the spec's
+/// own kernel with --repeat, otherwise none, so that only the baseline is measured.
 std::vector<Candidate> wanted_candidates(const Arguments& arguments,
                                          const KernelSpec& spec,
                                          std::uint64_t seed) {
@@ -38,15 +37,11 @@ std::vector<Candidate> wanted_candidates(const Arguments& arguments,
 int evaluate(const Arguments& arguments, const Program& program) {
   const Options options = apply_layers(default_options(), arguments);
   const Plugins plugins;
-  const RunnerChoice choice = choose_runner(arguments.value("runner").value_or("auto"),
-                                            plugins.runners, options.of<CudaOptions>());
-  say_confinement(choice);
+  const RunnerChoice choice =
+      choose_runner(arguments.value("runner").value_or("auto"), plugins.runners, options);
+  show_notice(choice, plugins.runners);
   KernelSpec spec = wanted_spec("warpath evaluate", arguments);
-  const auto runner = plugins.runners.create("--runner", choice.name,
-                                             RunnerConfig{.argument = choice.argument,
-                                                          .seed = options.run.seed,
-                                                          .options = &options,
-                                                          .program = program.path});
+  const auto runner = create_runner(choice, plugins.runners, options, program.path);
   if (auto substitute = runner->substitute(spec))
     spec = std::move(*substitute);
   else if (const std::string problem = run_problem(spec); !problem.empty())
@@ -94,35 +89,32 @@ int evaluate(const Arguments& arguments, const Program& program) {
 
 std::vector<Flag> evaluate_flags() {
   using enum Flag::Takes;
-  std::vector<Flag> flags{
-      {.name = "input",
-       .value = "SPEC|DIR...",
-       .help = "the kernel spec; --name picks one of many",
-       .takes = several},
-      {.name = "name",
-       .value = "PATTERN",
-       .help = "the spec of this name; * and ? stand for any text"},
-      {.name = "candidates",
-       .value = "FILE.cu|DIR|LIST.jsonl|RUN...",
-       .help = "what to evaluate: sources in place of the spec's, folders of them, lists, the best "
-               "of a run folder (docs/evaluate.md)",
-       .takes = several},
-      {.name = "tunables",
-       .value = "all|N",
-       .help = "also the spec's kernel under every valid combination of its tunables, or N drawn "
-               "by the seed"},
-      {.name = "repeat",
-       .value = "N",
-       .help = "evaluations of each, with other inputs; without candidates, of the spec's own "
-               "kernel (1)"},
-      {.name = "stage",
-       .value = "NAME",
-       .help = "screening, confirmation or final: how thoroughly (screening)"},
-      {.name = "runner", .value = "NAME[:ARG]", .help = "as for `warpath run` (auto)"},
-      {.name = "json",
-       .value = "FILE",
-       .help = "one JSON line an evaluation, the baseline first, written as they finish"},
-      {.name = "figures", .value = "FILE", .help = "counts, seconds and rates as JSON"}};
+  std::vector<Flag> flags = spec_flags();
+  for (Flag flag : std::initializer_list<Flag>{
+           {.name = "candidates",
+            .value = "FILE.cu|DIR|LIST.jsonl|RUN...",
+            .help = "what to evaluate: sources in place of the spec's, folders of them, lists, the "
+                    "best "
+                    "of a run folder (docs/evaluate.md)",
+            .takes = several},
+           {.name = "tunables",
+            .value = "all|N",
+            .help =
+                "also the spec's kernel under every valid combination of its tunables, or N drawn "
+                "by the seed"},
+           {.name = "repeat",
+            .value = "N",
+            .help = "evaluations of each, with other inputs; without candidates, of the spec's own "
+                    "kernel (1)"},
+           {.name = "stage",
+            .value = "NAME",
+            .help = "screening, confirmation or final: how thoroughly (screening)"},
+           {.name = "runner", .value = "NAME[:ARG]", .help = "as for `warpath run` (auto)"},
+           {.name = "json",
+            .value = "FILE",
+            .help = "one JSON line an evaluation, the baseline first, written as they finish"},
+           {.name = "figures", .value = "FILE", .help = "counts, seconds and rates as JSON"}})
+    flags.push_back(std::move(flag));
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
   return flags;
 }

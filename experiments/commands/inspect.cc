@@ -95,7 +95,7 @@ void print_node(const RecordedRun& run, std::size_t id) {
   std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
 }
 
-/// What is looked at, and the flags that go with it; the others would be ignored.
+/// A subject and the flags that apply to it; other flags are refused.
 struct Subject {
   std::string flag;
   std::vector<Flag> flags;

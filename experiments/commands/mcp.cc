@@ -88,8 +88,7 @@ class ClientPipes {
   std::size_t at_ = 0;
 };
 
-/// A client that wants to end closes its side; one that is in a hurry sends a signal, which the
-/// record survives.
+/// A client ends the session by closing its side, or by a signal, which the record survives.
 int mcp(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const Asking asking(arguments.words()[0], plugins, program);

@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "engine/base/error.h"
-#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 #include "register_moves.h"
 
@@ -35,8 +35,7 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-/// What the move takes on its example: parameters of its domain, then those that have the one value
-/// only.
+/// The parameters of the move on its example: those of its domain, then those with a single value.
 void print_parameters(const ExampleResult& result) {
   for (const Tunable& parameter : result.domain) {
     std::printf("    %s: %s%s%s\n", parameter.name.c_str(), values_text(parameter.values).c_str(),

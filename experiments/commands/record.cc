@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the graph of a run goes unless it is said.
+/// Default file of a run's graph.
 fs::path graph_file(const fs::path& run) {
   return run / (fs::weakly_canonical(run).filename().string() + ".graph.gz");
 }
@@ -64,7 +64,7 @@ int record_runs(const Arguments& arguments, const Program& program) {
   return 0;
 }
 
-/// Flags of `warpath run` that say how to search: a sweep has its own answer.
+/// Flags of `warpath run` that choose how to search, which a sweep decides itself.
 constexpr std::string_view kOwn[] = {"budget-builds", "strategy", "print-config", "proposals"};
 
 std::vector<Flag> sweep_flags() {
@@ -78,8 +78,7 @@ std::vector<Flag> sweep_flags() {
 }
 
 int sweep(const Arguments& arguments, const Program& program) {
-  // A search like any other, but for its order: it resumes, stops and reports as `warpath run`
-  // does.
+  // A search that differs only in its order: it resumes, stops and reports like `warpath run`.
   std::vector<std::string> words{"--budget-builds",
                                  arguments.value("max-variants").value_or("2000"), "--no-llm"};
   for (const char* const set :

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <set>
 
 #include "engine/base/detailed_error.h"
 #include "experiments/console/interrupt.h"
@@ -31,7 +32,7 @@ std::string resume_command(const Program& program, bool resuming) {
   return resuming ? out : out + " --resume";
 }
 
-/// One kernel; what goes wrong with it stays with it.
+/// Runs one kernel; its failure does not affect the others.
 KernelReport report_on(const KernelRun& planned,
                        bool resume,
                        const Plugins& plugins,
@@ -57,8 +58,8 @@ KernelReport report_on(const KernelRun& planned,
   return report;
 }
 
-/// What the moves of every best kernel are worth, as far as there are some; what goes wrong with
-/// one stays with it.
+/// Prints the value of the moves of every best kernel; a failure with one kernel does not affect
+/// the others.
 void attribute_all(const std::vector<KernelRun>& runs,
                    std::vector<KernelReport>& reports,
                    const Plugins& plugins,
@@ -87,10 +88,9 @@ int run(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const bool resume = arguments.has("resume");
   const std::vector<KernelRun> runs = plan_batch(arguments, plugins, program);
+  std::set<std::string> noticed;
   for (const KernelRun& planned : runs) {
-    if (planned.runner.name != "host") continue;
-    say_confinement(planned.runner);
-    break;
+    if (noticed.insert(planned.runner.name).second) show_notice(planned.runner, plugins.runners);
   }
   const InterruptWatch interrupts;
   std::vector<KernelReport> reports;
@@ -126,11 +126,7 @@ std::vector<Flag> run_flags() {
        .value = "PATTERN",
        .help = "only kernels of this name; * and ? stand for any text",
        .takes = repeated},
-      {.name = "runner",
-       .value = "NAME[:ARG]",
-       .help = "auto, cuda, host (CUDA C++ on the CPU), replay:FILE (a recorded space) or "
-               "synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
-               "can be used, else host)"},
+      {.name = "runner", .value = "NAME[:ARG]", .help = runner_help() + " (auto)"},
       {.name = "no-llm",
        .value = "",
        .help = "no language model proposes moves, whatever the options say; so it is without "

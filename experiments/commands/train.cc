@@ -49,7 +49,7 @@ std::string table_of(const std::vector<GainValidation>& validations) {
   return aligned_text(rows, {1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
-/// Before the work that would be lost otherwise.
+/// Checked before work that would otherwise be lost.
 void require_place_for(const std::string& flag, const fs::path& file) {
   std::error_code none;
   const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
@@ -100,7 +100,7 @@ int train(const Arguments& arguments, const Program&) {
 
 constexpr std::size_t kShownEdges = 40;
 
-/// The transitions that were tried most, with what is believed of them.
+/// The most frequent transitions, with their estimates.
 void print_edges(const TacticGraph& graph) {
   std::vector<const std::pair<const TacticGraph::Edge, TacticStats>*> order;
   for (const auto& edge : graph.edges()) order.push_back(&edge);

@@ -1,47 +1,53 @@
 #include <unistd.h>
 
+#include <map>
+
 #include "engine/base/error.h"
-#include "experiments/build_facts.h"
+#include "engine/plugin/runner.h"
 #include "experiments/propose/move_service.h"
 #include "register_commands.h"
 #include "register_moves.h"
-#include "runners/cuda/compile/compile_worker.h"
-#include "runners/cuda/lanes/device_worker.h"
-#include "runners/host/execute/worker.h"
+#include "register_runners.h"
 
 namespace warpath {
 namespace {
 
-int serve_device_worker(const Arguments& arguments) {
-  const std::string text = arguments.value("gpu").value_or("0");
-  if (text.empty() || text.size() > 4 ||
-      text.find_first_not_of("0123456789") != std::string::npos) {
-    throw bad_input("--gpu", text, "the index of a device");
+int serve_moves(int) {
+  MoveRegistry moves("move");
+  register_moves(moves);
+  return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
+}
+
+/// The workers of the runners, and the one that proposes and applies moves, by name.
+std::map<std::string_view, int (*)(int)> workers() {
+  RunnerRegistry runners("runner");
+  register_runners(runners);
+  std::map<std::string_view, int (*)(int)> out{{"moves", serve_moves}};
+  for (const auto& [name, entry] : runners.entries()) {
+    for (const RunnerWorker& worker : runners.traits(name)->workers)
+      WARPATH_CHECK(out.emplace(worker.name, worker.serve).second);
   }
-  if constexpr (kHasCudaHeaders) {
-    return cuda::device_worker_main(STDIN_FILENO, STDOUT_FILENO, std::stoi(text));
-  } else {
-    throw environment_error(
-        "warpath worker device: this program was built without the CUDA headers");
-  }
+  return out;
+}
+
+/// "compile<separator>device<separator>..."
+std::string worker_names(const char* separator) {
+  std::string out;
+  for (const auto& [name, serve] : workers())
+    out += (out.empty() ? "" : separator) + std::string(name);
+  return out;
 }
 
 int serve(const Arguments& arguments, const Program&) {
-  const std::string& kind = arguments.words().front();
-  if (kind == "host") return host::worker_main();
-  if (kind == "compile") {
-    if (!kHasCudaHeaders)
-      throw environment_error(
-          "warpath worker compile: this program was built without the CUDA headers");
-    return cuda::compile_worker_main(STDIN_FILENO, STDOUT_FILENO);
-  }
-  if (kind == "device") return serve_device_worker(arguments);
-  if (kind == "moves") {
-    MoveRegistry moves("move");
-    register_moves(moves);
-    return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
-  }
-  throw bad_input("warpath worker", kind, "host, compile, device or moves");
+  const std::string gpu = arguments.value("gpu").value_or("0");
+  if (gpu.empty() || gpu.size() > 4 || gpu.find_first_not_of("0123456789") != std::string::npos)
+    throw bad_input("--gpu", gpu, "the index of a device");
+  const auto known = workers();
+  const std::string& name = arguments.words().front();
+  const auto worker = known.find(name);
+  if (worker == known.end())
+    throw bad_input("warpath worker", name, "one of " + worker_names(", "));
+  return worker->second(std::stoi(gpu));
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ int serve(const Arguments& arguments, const Program&) {
 void register_command_worker(CommandRegistry& registry) {
   registry.push_back(
       {.name = "worker",
-       .usage = "host|compile|device|moves [--gpu N]",
+       .usage = worker_names("|") + " [--gpu N]",
        .help = "serve evaluations or moves over stdin and stdout; started by the program, not by "
                "people",
        .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},

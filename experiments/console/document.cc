@@ -16,7 +16,7 @@ constexpr std::string_view kStyle =
     "overflow-x:auto;font-size:13px}"
     "h1,h2,h3{line-height:1.2}figure{margin:1rem 0}svg{max-width:100%;height:auto}";
 
-/// Characters that would be markup where they stand lose that meaning; line feeds would end a cell.
+/// Escapes characters that would be markup at their place; line feeds would end a cell.
 std::string plain_markdown(std::string_view text, bool in_cell) {
   const auto in_word = [&](std::size_t i) {
     return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;

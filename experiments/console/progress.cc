@@ -9,7 +9,7 @@
 namespace warpath {
 namespace {
 
-/// Evaluations that came to nothing, of all statuses but ok.
+/// Number of evaluations with a status other than ok.
 std::uint64_t rejected_count(const StatusCounts& counts) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -45,7 +45,7 @@ Row row(const KernelReport& report) {
             "not measured, the device is busy: " +
                 (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
   }
-  // A search that found something and lost all of it at the end says why.
+  // The reason why a search that found a gain lost it in the finals.
   const bool lost =
       !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
   const std::string judgement = r.interrupted ? "interrupted"

@@ -28,7 +28,8 @@ constexpr double kWorthConfidence = 0.95;
 constexpr int kWorthDraws = 1000;
 constexpr const char* kFile = "attribution.json";
 
-/// Without floors for guard workloads: a kernel that lacks a move may be slow wherever it likes.
+/// Without floors for guard workloads: a kernel without one of its moves may be slow on any of
+/// them.
 KernelSpec without_floors(KernelSpec spec) {
   for (Workload& workload : spec.workloads) workload.min_speedup = 0;
   return spec;
@@ -52,7 +53,7 @@ class Attributing {
     plan();
   }
 
-  /// Before anything is measured: a wrong architecture is told at once.
+  /// Runs before any measurement, so that a wrong architecture is reported at once.
   void look_at_code(const std::stop_token& stop) {
     if (setup_.code == "none") {
       out_.code_why = "--code none";
@@ -86,7 +87,7 @@ class Attributing {
         before = std::move(after);
         why_before = why_after;
       }
-    } catch (const Error& error) {  // times say something without it, unless it was asked for
+    } catch (const Error& error) {  // optional unless it was requested: times are useful without it
       if (setup_.code) throw;
       out_.code_arch.clear();
       out_.code_why = error.what();
@@ -252,11 +253,7 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request,
   const RunFolder lock(request.folder);
   const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
   const MoveTable moves(workers.moves());
-  const auto runner = plugins.runners.create("--runner", request.runner.name,
-                                             RunnerConfig{.argument = request.runner.argument,
-                                                          .seed = request.options.run.seed,
-                                                          .options = &request.options,
-                                                          .program = program.path});
+  const auto runner = create_runner(request.runner, plugins.runners, request.options, program.path);
   static_cast<void>(runner->substitute(run.spec()));
   EvaluationProgress progress(run.spec().name + " attribution");
   auto out = attribute(

@@ -28,7 +28,6 @@
 #include "register_moves.h"
 #include "register_priors.h"
 #include "register_runners.h"
-#include "runners/cuda/options.h"
 #include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
 #include "runners/replay/options.h"
@@ -84,8 +83,7 @@ RunnerChoice runner_of(const std::string& text,
                        const KernelSpec& spec,
                        const Options& options,
                        const Plugins& plugins) {
-  if (!only_replays(options))
-    return choose_runner(text, plugins.runners, options.of<CudaOptions>());
+  if (!only_replays(options)) return choose_runner(text, plugins.runners, options);
   const EvaluationLedger ledger(options.record.evaluations, LedgerMode::replay);
   const Hash128 hash = hash128(to_json(spec).dump());
   const std::string recorded =
@@ -99,11 +97,7 @@ std::unique_ptr<Runner> make_runner(const KernelRun& planned,
                                     const Plugins& plugins,
                                     const Program& program) {
   const auto make = [&] {
-    return plugins.runners.create("--runner", planned.runner.name,
-                                  RunnerConfig{.argument = planned.runner.argument,
-                                               .seed = planned.options.run.seed,
-                                               .options = &planned.options,
-                                               .program = program.path});
+    return create_runner(planned.runner, plugins.runners, planned.options, program.path);
   };
   const LedgerMode mode = ledger_mode(planned.options);
   if (planned.options.record.evaluations.empty()) return make();
@@ -123,13 +117,9 @@ std::unique_ptr<Prior> make_prior(const KernelRun& planned, bool resumed, const 
       run_prior_config(planned.options, planned.folder, outdir_of(planned), resumed));
 }
 
-/// What a model of a device says teaches nothing about real ones.
-bool teaches(const RunnerChoice& runner) {
-  return runner.name != "synthetic" && runner.name != "replay";
-}
-
-void remember_run(const KernelRun& planned, SessionObserver& observer) {
-  if (!planned.options.record.memory || !teaches(planned.runner)) return;
+void remember_run(const KernelRun& planned, const Plugins& plugins, SessionObserver& observer) {
+  const RunnerTraits* const runner = plugins.runners.traits(planned.runner.name);
+  if (!planned.options.record.memory || runner == nullptr || !runner->evaluates) return;
   try {
     remember(outdir_of(planned), RecordedTrials(planned.folder).experiences(), false);
   } catch (const Error& error) {
@@ -269,7 +259,7 @@ SessionResult run_kernel(const KernelRun& planned,
                    .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                   stop, abandon);
   if (result.baseline_ok) ship_best(planned.folder, result.best_key);
-  if (result.baseline_ok && !result.interrupted) remember_run(planned, observer);
+  if (result.baseline_ok && !result.interrupted) remember_run(planned, plugins, observer);
   if (const std::vector<MoveFailure> failures = workers.failures(); !failures.empty()) {
     const MoveFailure& first = failures.front();
     observer.on_note("moves failed " + std::to_string(failures.size()) +

@@ -71,7 +71,7 @@ class CandidateEvaluation final : private EvaluationClient {
                                                                 : std::nullopt};
   }
 
-  /// False: abandoned before it was there.
+  /// False if abandoned before it arrived.
   bool measure_baseline(Evaluator& evaluator) {
     const auto begin = Clock::now();
     std::optional<Outcome> outcome = evaluate_alone(
@@ -105,7 +105,7 @@ class CandidateEvaluation final : private EvaluationClient {
   }
   void tick() override { on_tick_(figures_); }
 
-  /// Whole rounds over the candidates, so that a drift of the machine meets all of them.
+  /// Whole rounds over the candidates, so that drift of the machine affects all of them.
   [[nodiscard]] const Candidate& candidate(std::size_t i) const {
     return plan_.candidates[i % plan_.candidates.size()];
   }
@@ -140,7 +140,7 @@ class CandidateEvaluation final : private EvaluationClient {
   ObjectiveFunction objective_;
   Outcome baseline_;
   double best_ns_ = 0;    // objective of the fastest so far
-  std::size_t room_ = 1;  // most under way: a lane never waits for this thread
+  std::size_t room_ = 1;  // maximum in flight, such that a lane never waits for this thread
   std::size_t submitted_ = 0;
   EvaluationFigures figures_;
   Clock::time_point begin_;

@@ -12,6 +12,16 @@
 
 namespace warpath {
 
+std::vector<Flag> spec_flags() {
+  return {{.name = "input",
+           .value = "SPEC|DIR...",
+           .help = "the kernel spec; --name picks one of many",
+           .takes = Flag::Takes::several},
+          {.name = "name",
+           .value = "PATTERN",
+           .help = "the spec of this name; * and ? stand for any text"}};
+}
+
 KernelSpec wanted_spec(std::string_view command, const Arguments& arguments) {
   if (arguments.values("input").empty()) throw bad_input(command, "", "--input SPEC");
   std::vector<KernelSpec> specs = load_specs(arguments.values("input"));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
@@ -12,6 +13,8 @@
 
 namespace warpath {
 
+/// `--input` and `--name`, which select one spec.
+[[nodiscard]] std::vector<Flag> spec_flags();
 /// The one spec selected by `--input` and `--name`. Throws Error(bad_input) naming `command` or the
 /// flag.
 [[nodiscard]] KernelSpec wanted_spec(std::string_view command, const Arguments& arguments);

@@ -40,7 +40,7 @@ struct QuestionMessage {
 using Request = std::variant<SceneMessage, QuestionMessage>;
 
 // Parts of an answer; instances are numbered as they were listed.
-struct Ready {};  // of a worker, before anything was asked
+struct Ready {};  // state of a worker before the first request
 struct Listed {
   std::vector<std::string> instances;
 };
@@ -190,7 +190,7 @@ struct Taking {
     std::vector<MoveInstance> listed;
     for (const std::string& text : part.instances)
       listed.push_back(MoveInstance::parse(text, kPlace));
-    // asked again, a pure move says the same
+    // a pure move would give the same answer again
     if (answer.listed && *answer.listed != listed) return false;
     answer.listed = std::move(listed);
     return true;
@@ -336,14 +336,14 @@ void MoveService::answer(const MoveQuestion& question,
 
 namespace {
 
-// What a dying worker says: set before the first question, used in signal handlers.
+// The message of a dying worker: set before the first request, used in signal handlers.
 int last_words_from = -1;
 int last_words_to = -1;
 constexpr std::size_t kLastWords = 1024;
 char* last_frame = nullptr;  // a failure whose reason is kLastWords ends of a line
 std::size_t last_frame_size = 0;
 
-/// Sends what stderr got as the reason of the failure. Only async-signal-safe calls.
+/// Sends the text on stderr as the reason of the failure. Async-signal-safe.
 extern "C" void say_last_words(int signal) {
   if (::read(last_words_from, last_frame + last_frame_size - kLastWords, kLastWords) > 0) {
     [[maybe_unused]] const ssize_t put = ::write(last_words_to, last_frame, last_frame_size);
@@ -363,7 +363,7 @@ void listen_to_last_words(int out_fd) {
   ::dup2(pipe[1], STDERR_FILENO);
   last_words_from = pipe[0];
   last_words_to = out_fd;
-  static std::array<char, 1U << 16U> stack;  // of the handler: the worker's own may be used up
+  static std::array<char, 1U << 16U> stack;  // the worker's own may be exhausted
   const stack_t other{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   ::sigaltstack(&other, nullptr);
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {

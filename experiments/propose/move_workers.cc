@@ -54,8 +54,7 @@ bool same_device(const DeviceFacts& a, const DeviceFacts& b) {
 constexpr std::string_view kKilled = "its worker was killed";
 constexpr std::string_view kEndless = "it did not end";
 
-/// How often a question is put before it has failed. A kill comes from outside: a move cannot do
-/// that.
+/// Attempts before a request counts as failed. Kills come from outside; a move cannot cause one.
 int attempts(std::string_view death) {
   if (death.starts_with(kEndless)) return 1;
   return death == kKilled ? 4 : 2;
@@ -90,7 +89,7 @@ void append_line(const std::filesystem::path& file, std::string line) {
   if (!good) throw failed();
 }
 
-/// What a move gave away of its answer by a throw.
+/// The reason given for a move that threw instead of answering, in one line.
 std::string thrown_text(const std::exception& thrown) {
   const std::string text = std::string("it threw: ") + thrown.what();
   return text.substr(0, text.find('\n'));
@@ -113,7 +112,7 @@ struct MoveWorkers::Worker {
   std::shared_ptr<const std::string> scene;  // that it was told
 };
 
-/// A move that is asked through the workers. Its names need none.
+/// A move that runs in the workers; only its names are known without them.
 class MoveWorkers::Guarded final : public OfferingMove {
  public:
   Guarded(std::unique_ptr<Move> own, MoveWorkers& workers)
@@ -175,7 +174,7 @@ std::vector<MoveFailure> MoveWorkers::failures() const {
   return failures_;
 }
 
-/// A last line without its end was never finished, and nothing followed from it.
+/// A last line without a line end was never completed and had no effect.
 void MoveWorkers::read_record() {
   if (setup_.record.empty() || !std::filesystem::exists(setup_.record)) return;
   const std::string file = setup_.record.string();
@@ -334,7 +333,7 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
   } const give_back{*this, worker};
 
   MoveAnswer answer;
-  std::uint32_t died_at = 0;  // the place where a worker died last
+  std::uint32_t died_at = 0;  // where a worker last died
   int deaths = 0;             // there
   while (true) {
     question.from = answer.next;
@@ -391,13 +390,13 @@ std::string MoveWorkers::cause_of_death(const WorkerReply& lost) const {
                            : std::string("it crashed: ") + ::strsignal(number);
 }
 
-/// One exchange with a worker, started if need be. Empty once the answer is complete, else how the
-/// worker ended.
+/// One exchange with a worker, which is started if necessary. Empty if the answer is complete,
+/// otherwise how the worker ended.
 std::string MoveWorkers::converse(Worker& worker,
                                   const MoveContext& at,
                                   const MoveQuestion& question,
                                   MoveAnswer& answer) {
-  // it died while it had nothing to do
+  // it died while idle
   if (worker.process != nullptr && !worker.process->idle()) bury(worker);
   if (worker.process == nullptr) start(worker);
   if (const auto told = scene(at); worker.scene != told) {

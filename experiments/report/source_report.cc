@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

@@ -6,7 +6,6 @@
 #include "priors/llm/options.h"
 #include "register_priors.h"
 #include "register_runners.h"
-#include "runners/cuda/options.h"
 
 namespace warpath {
 
@@ -20,7 +19,6 @@ const Options& default_options() {
     PriorRegistry priors("prior");
     register_priors(priors);
     all.add_all(priors);
-    all.add(CudaOptions::kind());  // without the runner too: its isolation is that of moves
     all.add(LlmOptions::kind());
     return all;
   }();

@@ -14,7 +14,7 @@ std::string contents(const std::string& file, std::string_view place) {
   return read_text_file(file, kMaxJsonBytes, place);
 }
 
-/// Of the files that the options name; nullopt for one that they do not.
+/// Reads files named in the options; nullopt for others.
 std::optional<std::string> named_file(const PriorOptions& options, std::string_view name) {
   const std::string& file = name == kModelFile ? options.model : options.tactics;
   if (file.empty() || file == kAuto) return std::nullopt;

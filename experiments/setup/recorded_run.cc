@@ -12,6 +12,7 @@
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/option_groups.h"
+#include "experiments/setup/runner_choice.h"
 
 namespace warpath {
 namespace {
@@ -26,10 +27,10 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-/// Runs that did not record their device tell a GPU by the runner's name.
+/// Of a run that did not record its device.
 DeviceFacts unrecorded_device(const std::string& runner) {
   DeviceFacts out;
-  out.is_gpu = runner.starts_with("cuda");
+  out.is_gpu = times_a_gpu(runner);
   return out;
 }
 
@@ -38,7 +39,7 @@ DeviceFacts unrecorded_device(const std::string& runner) {
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   if (!RunFolder::has_run(folder))
     throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
-  // Of the options what finals depend on: a run may name others that this program lacks.
+  // Only the options that finals depend on: a run may contain others that this program lacks.
   const std::string config_file = (folder / "config.json").string();
   const nlohmann::json config = read_json_file(config_file);
   const JsonCursor options = JsonCursor(config, config_file).at("options");

@@ -1,101 +1,90 @@
 #include "experiments/setup/runner_choice.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "engine/base/error.h"
-#include "runners/cuda/compile/availability.h"
-#include "runners/cuda/options.h"
-#include "runners/worker/sandbox.h"
+#include "register_runners.h"
 
 namespace warpath {
 namespace {
 
-/// "0", "0,1": devices of this machine, as opposed to all, none or a file of workers elsewhere.
-bool names_devices(std::string_view gpus) {
-  return !gpus.empty() && gpus.find_first_not_of("0123456789,") == std::string_view::npos;
-}
-
-/// The best that this machine offers. Whoever names devices does not want the CPU.
-std::string automatic_runner(const RunnerRegistry& registry, const CudaOptions& cuda) {
-  if (cuda.gpus == "none") return "host";
-  std::string why;
-  const bool usable =
-      registry.contains("cuda") &&
-      (cuda.gpus != "all" && !names_devices(cuda.gpus) ? true : cuda::cuda_available(why));
-  if (!usable && names_devices(cuda.gpus))
-    throw environment_error("--gpus " + cuda.gpus + ": " +
-                            (why.empty() ? "this build has no CUDA runner" : why));
-  return usable ? "cuda" : "host";
-}
-
-/// "0,1" or "0": each index of at most four digits.
-bool are_indices(std::string_view gpus) {
-  for (std::size_t begin = 0; begin <= gpus.size();) {
-    const std::size_t end = std::min(gpus.find(',', begin), gpus.size());
-    if (end == begin || end - begin > 4) return false;
-    begin = end + 1;
+std::string automatic_runner(const RunnerRegistry& registry, const Options& options) {
+  std::string best = "auto";
+  int best_rank = 0;
+  for (const auto& [name, entry] : registry.entries()) {
+    const RunnerTraits& traits = *registry.traits(name);
+    const int rank = traits.automatic_rank == nullptr ? 0 : traits.automatic_rank(options);
+    if (rank > best_rank) best = name, best_rank = rank;
   }
-  return true;
+  return best;
 }
 
-/// Whatever the runner: a device that is named wrongly would otherwise be ignored.
-void check_device_options(const CudaOptions& cuda) {
-  std::error_code none;
-  const bool known = cuda.gpus == "all" || cuda.gpus == "none" ||
-                     (names_devices(cuda.gpus) ? are_indices(cuda.gpus)
-                                               : std::filesystem::is_regular_file(cuda.gpus, none));
-  if (!known)
-    throw bad_input("--gpus", cuda.gpus.empty() ? "\"\"" : cuda.gpus,
-                    "all, none, indices (0,1) or a file of worker command lines");
+const RunnerRegistry& runners_of_build() {
+  static const RunnerRegistry kRunners = [] {
+    RunnerRegistry all("runner");
+    register_runners(all);
+    return all;
+  }();
+  return kRunners;
 }
 
-/// Refuses early what no run could do.
-void require_gpu(std::string_view text, const CudaOptions& cuda) {
-  if (cuda.gpus == "none") throw bad_input("--gpus", "none", "devices, for the cuda runner");
-  std::string why;
-  if ((cuda.gpus == "all" || names_devices(cuda.gpus)) && !cuda::cuda_available(why)) {
-    throw environment_error("--runner " + std::string(text) + ": " + why);
-  }
+/// The traits of the runner of a recorded text; null if this build does not have it.
+const RunnerTraits* traits_of(std::string_view runner_text) {
+  return runners_of_build().traits(runner_text.substr(0, runner_text.find(':')));
 }
 
 }  // namespace
 
 RunnerChoice choose_runner(std::string_view text,
                            const RunnerRegistry& registry,
-                           const CudaOptions& cuda) {
-  check_device_options(cuda);
+                           const Options& options) {
+  for (const auto& [name, entry] : registry.entries()) {
+    if (const auto check = registry.traits(name)->check) check(options);
+  }
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
                       colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};
-  if (choice.name == "cuda") require_gpu(text, cuda);
-  if (text == "auto") choice.name = automatic_runner(registry, cuda);
-  if (!registry.contains(choice.name)) {
+  if (text == "auto") choice.name = automatic_runner(registry, options);
+  const RunnerTraits* const traits = registry.traits(choice.name);
+  if (traits == nullptr)
     throw bad_input("--runner", text, "a runner of this build: one of auto, " + registry.names());
-  }
-  if (choice.name == "host" && !choice.argument.empty())
-    throw bad_input("--runner", text, "host without an argument");
+  if (traits->require != nullptr) traits->require(options);
   return choice;
 }
 
-void say_confinement(const RunnerChoice& runner) {
-  if (runner.name != "host") return;
-  const Sandbox sandbox = probe_sandbox();
-  if (sandbox.missing().empty()) return;
-  const std::string held = sandbox.blocks_files()
-                               ? "confined by " + sandbox.summary() + " alone"
-                               : "not confined: a hostile one has the rights of this user";
-  std::fprintf(stderr,
-               "warpath: candidates on the host runner are %s (this kernel does not offer %s)\n",
-               held.c_str(), sandbox.missing().c_str());
+std::unique_ptr<Runner> create_runner(const RunnerChoice& choice,
+                                      const RunnerRegistry& registry,
+                                      const Options& options,
+                                      const std::string& program) {
+  return registry.create("--runner", choice.name,
+                         RunnerConfig{.argument = choice.argument,
+                                      .seed = options.run.seed,
+                                      .options = &options,
+                                      .program = program});
+}
+
+std::string runner_help() {
+  std::string out = "auto: a GPU if one can be used, otherwise the CPU";
+  for (const auto& [name, entry] : runners_of_build().entries())
+    out += "; " + name + ": " + entry.help;
+  return out;
+}
+
+void show_notice(const RunnerChoice& choice, const RunnerRegistry& registry) {
+  const RunnerTraits* const traits = registry.traits(choice.name);
+  if (traits == nullptr || traits->notice == nullptr) return;
+  const std::string line = traits->notice();
+  if (!line.empty()) std::fprintf(stderr, "warpath: %s\n", line.c_str());
+}
+
+bool times_a_gpu(std::string_view runner_text) {
+  const RunnerTraits* const traits = traits_of(runner_text);
+  return traits != nullptr && traits->timings.empty();
 }
 
 std::string_view timing_label(std::string_view runner_text) {
-  if (runner_text.starts_with("host")) return "CPU timings";
-  if (runner_text.starts_with("synthetic")) return "pretended timings";
-  if (runner_text.starts_with("replay")) return "recorded timings";
-  return "";
+  const RunnerTraits* const traits = traits_of(runner_text);
+  return traits == nullptr ? "" : traits->timings;
 }
 
 std::string timing_heading(std::string_view runner_text) {

@@ -6,7 +6,6 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "runners/cuda/options.h"
 
 namespace warpath {
 
@@ -18,20 +17,32 @@ struct RunnerChoice {
   [[nodiscard]] std::string text() const { return argument.empty() ? name : name + ":" + argument; }
 };
 
-/// `auto` is the cuda runner if a GPU is usable and wanted (`--gpus` other than none), otherwise
-/// the host runner, which runs everywhere. Throws Error(bad_input) naming the available runners,
-/// Error(environment) if a GPU is requested by `text` or by index and unusable.
+/// The runner of `registry` named by `text`; `auto` is the usable one of the highest rank (a GPU
+/// before the CPU). Throws Error(bad_input) naming the available runners, and whatever the chosen
+/// runner and its options require.
 [[nodiscard]] RunnerChoice choose_runner(std::string_view text,
                                          const RunnerRegistry& registry,
-                                         const CudaOptions& cuda);
+                                         const Options& options);
 
-/// Reports on stderr, once, which confinement of the host runner's candidates this kernel does not
-/// offer. Starts a process: call it before threads run.
-void say_confinement(const RunnerChoice& runner);
+/// Creates it. `options` must outlive the runner; `program`: path of this executable.
+[[nodiscard]] std::unique_ptr<Runner> create_runner(const RunnerChoice& choice,
+                                                    const RunnerRegistry& registry,
+                                                    const Options& options,
+                                                    const std::string& program);
 
+/// The help of `--runner`: every runner of this build.
+[[nodiscard]] std::string runner_help();
+
+/// Shows on stderr what a person should know before candidates run there. May start a process: call
+/// it before threads run.
+void show_notice(const RunnerChoice& choice, const RunnerRegistry& registry);
+
+/// True if times of this runner (its text, as in a run folder) are a GPU's; false for a runner that
+/// this build does not have.
+[[nodiscard]] bool times_a_gpu(std::string_view runner_text);
 /// "CPU timings" if times are not a GPU's; otherwise empty.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);
-/// A line above a table of times that are not a GPU's; else empty.
+/// A line above a table of times that are not a GPU's; otherwise empty.
 [[nodiscard]] std::string timing_heading(std::string_view runner_text);
 
 }  // namespace warpath

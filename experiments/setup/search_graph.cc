@@ -12,7 +12,7 @@
 namespace warpath {
 namespace {
 
-/// Grows a graph as the log tells, from the baseline or from a snapshot.
+/// Rebuilds a graph from the log, starting at the baseline or a snapshot.
 class Growth {
  public:
   Growth(SearchGraph& to, const RecordedRun& run) : to_(to), run_(run) {
@@ -68,7 +68,7 @@ class Growth {
   }
 
  private:
-  /// With a key of its own: where every path makes its own node, several have that of one variant.
+  /// Gives it a separate key: with search.sharing=tree, several nodes have the key of one variant.
   NodeId add_node(int depth) {
     bool created = false;
     return to_.graph.find_or_insert({.high = 0, .low = to_.graph.node_count()},

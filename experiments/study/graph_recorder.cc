@@ -18,15 +18,15 @@
 namespace warpath {
 namespace {
 
-/// What a graph is made of, before its moves are known.
+/// The parts of a graph before its moves are known.
 struct Rows {
   std::vector<RecordedGraph::Node> nodes;
   std::vector<Recording::Row> rows;
   std::map<Hash128, std::uint32_t> by_key;
 };
 
-/// Repeats of the objective: those of the only scored workload, scaled so that their median is the
-/// recorded time.
+/// Repeated measurements of the objective: those of the only scored workload, scaled so that their
+/// median is the recorded time.
 std::vector<float> samples_of(const Outcome& outcome,
                               const KernelSpec& spec,
                               const DeviceFacts& device,

@@ -228,7 +228,7 @@ StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study
   const std::size_t points = recording->rows().size();
   ScoreScale scale(valid, points - valid.size());
   const bool drawable = recording->drawable();
-  // What uniform draws would need says nothing of a graph: it cannot be drawn from.
+  // The expected cost of uniform draws is undefined for a graph, which cannot be drawn from.
   const std::uint64_t usual = drawable ? std::min(study.most, scale.budget(study.cutoff))
                                        : static_cast<std::uint64_t>(RunOptions{}.budget_builds);
   const std::uint64_t budget =

@@ -128,8 +128,8 @@ std::vector<std::string> whole_lines(const std::filesystem::path& file) {
   return out;
 }
 
-/// Of a graph the name of its spec: graphs of one kernel on several devices share what was learned
-/// without it.
+/// For a graph, the name of its spec: graphs of one kernel on several devices share the model
+/// trained without that kernel.
 std::string kernel_of(const Recording& recording) {
   const auto* const graph = dynamic_cast<const RecordedGraph*>(&recording);
   return graph != nullptr ? graph->spec().name : recording.name();

@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "moves/attention/attention_weight.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {
@@ -27,9 +28,7 @@ class AttentionFinder {
         why_(why) {}
 
   std::optional<Attention> run() {
-    if (!facts_.veto.empty()) return why_ = facts_.veto, std::nullopt;
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly)
-      return why_ = "the threads of a block work together already", std::nullopt;
+    if (why_ = facts_.threads_veto(); !why_.empty()) return std::nullopt;
     if (!find_query() || !find_key_loop() || !read_key_loop() || !read_end() || !read_starts() ||
         !read_operands() || !read_prologue())
       return std::nullopt;
@@ -259,7 +258,7 @@ class AttentionFinder {
            (is_sum_of(b, variable) && a.is_name(inverse));
   }
 
-  /// Before the loop: sums start at 0, and nothing else matters but what the texts name.
+  /// Before the loop: sums start at 0; other statements matter only if the texts use their names.
   bool read_starts() {
     const Declarator* sum = declaration_of(unit_, *parts_.sum);
     const Declarator* acc =
@@ -412,9 +411,7 @@ class AttentionFinder {
   void collect_names(const std::string& text) {
     std::string word;
     for (const char c : text + " ") {
-      const bool letter =
-          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-      if (letter)
+      if (is_word(c))
         word += c;
       else if (!word.empty())
         needed_.insert(std::exchange(word, ""));

@@ -1,5 +1,5 @@
 #include "moves/attention/attention.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

@@ -1,5 +1,5 @@
 #include "moves/attention/attention_weight.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 #include <algorithm>
 #include <utility>

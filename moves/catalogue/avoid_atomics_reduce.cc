@@ -5,7 +5,7 @@
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -198,7 +198,7 @@ class AvoidAtomicsReduce final : public Move {
     std::shared_ptr<const KernelModel> model;
   };
 
-  /// Sums of a block are worth their beginning and end only where its threads have many items each.
+  /// Summing per block first only pays if each thread has many items.
   static std::optional<Strided> on_strided_grid(const MoveContext& context,
                                                 const KernelModel& model,
                                                 std::int64_t blocks_per_sm,

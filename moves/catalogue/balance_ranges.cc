@@ -15,9 +15,9 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/range_sum.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -6,7 +6,7 @@
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -174,8 +174,8 @@ class CachePolicy final : public KernelMove {
     const std::string_view call = hint_of(m.store, policy);
     if (m.hint != nullptr) return rewrite.replace(m.hint->arg(0).span, std::string(call));
     const Expr& place = *m.place;
-    // *p becomes call(p), x[i] becomes call(&x[i]); what stands inside keeps its text, for it may
-    // hold accesses of its own.
+    // *p becomes call(p), x[i] becomes call(&x[i]); the inner text is kept, since it may contain
+    // accesses itself.
     const std::string open = std::string(call) + "(";
     if (place.is_op(ExprKind::unary, "*")) {
       rewrite.replace(place.name_span, open);

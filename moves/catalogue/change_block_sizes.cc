@@ -130,8 +130,8 @@ class ChangeBlockSizes final : public Move {
   }
 
  private:
-  /// Of constant axes. What tunables make of the block is checked against the spec's constraints by
-  /// the proposer.
+  /// For constant axes; a block made of tunables is checked against the spec's constraints by the
+  /// proposer.
   static bool whole_warps(const std::vector<Dimension>& dims, const MoveParameters& parameters) {
     std::int64_t threads = 1;
     for (const Dimension& d : dims) {

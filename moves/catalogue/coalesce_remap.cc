@@ -123,7 +123,7 @@ class CoalesceRemap final : public Move {
     const MoveContext narrowed{context.spec, variant, context.device};
     auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
-    if (threads != 0) {  // what indices are does not depend on it, a model of its own is dear
+    if (threads != 0) {  // indices do not depend on it, and another model would be expensive
       if (!gains_side_by_side(kernel->facts, threads))
         return why = "neighbouring blocks touch no neighbouring elements", std::nullopt;
       kernel = model_kernel(context.spec, variant, why);
@@ -155,7 +155,8 @@ class CoalesceRemap final : public Move {
     return fits(context, out, why) ? std::optional(out) : std::nullopt;
   }
 
-  /// Exchanges the letters behind threadIdx, blockIdx, blockDim and gridDim in the kernel's body.
+  /// Exchanges the axis letters after threadIdx, blockIdx, blockDim and gridDim in the kernel's
+  /// body.
   static std::optional<std::vector<Edit>> index_edits(const KernelModel& kernel,
                                                       std::array<std::size_t, 2> pair,
                                                       std::string& why) {

@@ -5,7 +5,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -4,8 +4,8 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -89,7 +89,7 @@ bool arrays_are_small(const MoveContext& context) {
   return true;
 }
 
-/// The variable is only compared, stepped, divided or used inside subscripts: nowhere does it need
+/// The variable is only compared, stepped, divided or used inside subscripts, so it never needs
 /// more than its own range.
 bool only_indexes(const KernelFacts& facts, const Declarator& d) {
   bool good = true;
@@ -195,7 +195,7 @@ class IndexMathStrength final : public KernelMove {
                      std::vector<Edit>& edits) {
     const KernelFacts& facts = model.facts;
     if (!arrays_are_small(context)) return;
-    // The largest value by the launch, and one step behind the bound of a loop.
+    // The largest value under the launch, including one step beyond the bound of a loop.
     const auto fits = [&](const Polynomial& value, const Polynomial& step) {
       for (const Workload* w : workloads_of(context)) {
         const Bindings last = last_thread(context, facts, *w);

@@ -7,9 +7,9 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -5,7 +5,7 @@
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -140,7 +140,7 @@ class MinMaxSelect final : public Move {
       const auto found = selection(unit, s);
       if (!found || enclosing_loop(s) == nullptr || !replaces(*model, *found)) return true;
       const Stmt& kept = *statements(*s.body).front();
-      // What stands around the assignment goes, but for comments behind it.
+      // Removes the text around the assignment, except comments after it.
       if (has_comment(unit, {s.span.begin, kept.span.begin})) return true;
       edits.push_back({s.span.begin, kept.expr->span.begin, ""});
       edits.push_back({kept.expr->span.begin, kept.expr->span.end, call(*found)});

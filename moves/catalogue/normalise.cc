@@ -56,7 +56,7 @@ std::optional<Variant> normal_form_of(const MoveContext& context) {
 }  // namespace
 
 std::optional<Variant> with_normal_form(const MoveContext& context) {
-  // most kernels have none of what could be written out, and are not looked at twice
+  // most kernels have nothing to write out and need no second look
   const std::string& source = context.variant.source;
   const bool any = std::ranges::any_of(
       std::to_array<std::string_view>({"__device__", "#define", "# define", "cooperative_groups"}),

@@ -80,7 +80,7 @@ class ParalleliseRowLoop final : public Move {
   }
 
  private:
-  /// The kernel with a row a thread: as it is, or what rows_of_threads makes of it.
+  /// The kernel with one row per thread: itself, or the result of rows_of_threads.
   class Rows {
    public:
     Rows(const MoveContext& given, std::string& why) : given_(given) {
@@ -143,7 +143,7 @@ class ParalleliseRowLoop final : public Move {
     return true;
   }
 
-  /// Best guess first: about eight iterations a lane, the whole machine busy.
+  /// Best guess first: about eight iterations per lane, with the whole device busy.
   static std::vector<std::int64_t> ranked_lanes(const model::KernelModel& model,
                                                 const MoveContext& context,
                                                 double trips) {

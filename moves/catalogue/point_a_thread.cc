@@ -6,7 +6,7 @@
 #include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -158,7 +158,7 @@ class PointAThread final : public LoopMove {
     return stmt.parent->is(StmtKind::block) && (last || cuts(stmt).empty());
   }
 
-  /// What goes on to the next iteration, or ends the loop.
+  /// A statement that continues with the next iteration or ends the loop.
   static std::vector<const Stmt*> cuts(const Stmt& loop) {
     std::vector<const Stmt*> out;
     walk(*loop.body, [&](const Stmt& s) {

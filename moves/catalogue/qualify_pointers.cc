@@ -42,7 +42,7 @@ bool is_aliased(const KernelSpec& spec, const std::string& name) {
   });
 }
 
-/// Each use is `name[...]`, not behind `&`: no pointer to writable elements is made of it.
+/// Each use is `name[...]` without `&`, so no pointer to writable elements is derived from it.
 bool only_subscripted(const CodeText& code, const FunctionText& kernel, std::string_view name) {
   for (std::size_t i = kernel.body; i < kernel.end; ++i) {
     if (code.tokens[i].kind == TokenKind::directive || !code.is(i, name) || is_member(code, i))
@@ -147,7 +147,7 @@ class QualifyPointers final : public Move {
         states.push_back(extended(p, wanted));
         changed += states.back() == qualifiers_of(p) ? 0 : 1;
       }
-      // What changes one pointer is listed at its own site.
+      // An instance that changes a single pointer is listed at that pointer's site.
       if (changed < 2 || std::find(seen.begin(), seen.end(), states) != seen.end()) continue;
       seen.push_back(std::move(states));
       out.push_back(instance(std::string(kArgumentsSite), wanted));
@@ -221,7 +221,7 @@ class QualifyPointers final : public Move {
     return std::find_if(pointers.begin(), pointers.end(),
                         [&](const Pointer& p) { return p.arg->name == site; });
   }
-  /// Adds what `wanted` asks for where it may be added; takes nothing away.
+  /// Adds the qualifiers in `wanted` that are valid there; removes none.
   static std::vector<Edit> edits_for_all(const CodeText& code,
                                          const std::vector<Pointer>& pointers,
                                          const Qualifiers& wanted) {

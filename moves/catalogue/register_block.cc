@@ -10,7 +10,7 @@
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/common_loop.h"
 #include "moves/tiles/outer_loop.h"
 #include "moves/tiles/tile_launch.h"
@@ -119,9 +119,7 @@ std::optional<Variant> blocked_points(const MoveContext& context,
   const KernelFacts& facts = kernel->facts;
   const Unit& unit = kernel->unit;
   const auto none = [&](std::string text) { return why = std::move(text), std::nullopt; };
-  if (!facts.veto.empty()) return none(facts.veto);
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
-    return none("the threads of a block work together already");
+  if (auto veto = facts.threads_veto(); !veto.empty()) return none(std::move(veto));
   for (const Array& array : facts.arrays) {
     if (array.space == Space::shared) return none("the kernel uses shared memory");
   }

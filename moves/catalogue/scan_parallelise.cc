@@ -32,7 +32,7 @@ std::vector<Shape> shapes_of_block(std::int64_t length) {
   return out;
 }
 
-/// The kernel with a row a thread: as it is, or what serial_scan makes of it.
+/// The kernel with one row per thread: itself, or the result of serial_scan.
 class RowOfThread {
  public:
   RowOfThread(const MoveContext& given, std::string& why) : given_(given) {

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 
+#include "engine/base/ascii.h"
 #include "engine/plugin/move.h"
 #include "register_moves.h"
 
@@ -19,12 +19,9 @@ const Tunable* find_tunable(const KernelSpec& spec, std::string_view site) {
   return it == spec.tunables.end() ? nullptr : &*it;
 }
 
-/// `word` stands in the text between other characters than those of names; comments count.
+/// True if `word` occurs in the text as a whole word; comments count.
 bool has_word(std::string_view text, std::string_view word) {
-  const auto in_name = [&](std::size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
+  const auto in_name = [&](std::size_t at) { return at < text.size() && is_word(text[at]); };
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
     if ((at == 0 || !in_name(at - 1)) && !in_name(at + word.size())) return true;
@@ -38,7 +35,7 @@ bool depends_on(const LaunchPlan& plan, std::string_view tunable) {
          std::ranges::any_of(plan.cluster, names) || names(plan.dynamic_smem_bytes);
 }
 
-/// What is compiled or launched names the tunable.
+/// True if the tunable's name occurs in anything that is compiled or launched.
 bool depends_on(const Variant& variant, std::string_view tunable) {
   const auto step_does = [&](const LaunchStep& step) { return depends_on(step.launch, tunable); };
   return has_word(variant.source, tunable) || has_word(variant.kernel_name, tunable) ||
@@ -54,8 +51,8 @@ bool depends_on(const Variant& variant, std::string_view tunable) {
          std::ranges::any_of(variant.after, step_does);
 }
 
-/// The spec's kernel depends on the tunable and the variant no longer does: all its values are one
-/// kernel.
+/// True if the spec's kernel depends on the tunable and the variant no longer does, so that all
+/// values give the same kernel.
 bool is_left_behind(const MoveContext& context, std::string_view tunable) {
   const bool own_plan = std::ranges::any_of(context.spec.workloads, [&](const Workload& w) {
     return w.launch && depends_on(*w.launch, tunable);
@@ -77,8 +74,8 @@ std::vector<std::int64_t> steps_from(const Tunable& tunable, std::int64_t curren
   std::vector<std::int64_t> out;
   for (std::size_t distance = 0; distance < values.size(); ++distance) {
     if (values.size() > kListAll && !is_power_of_two(distance)) continue;
-    // A current value that is none of the list (a foreign proposal's) has the next larger one at
-    // distance 0.
+    // A current value that is not in the list (from a foreign proposal) counts as the next larger
+    // one.
     if (here + distance < values.size() && values[here + distance] != current)
       out.push_back(values[here + distance]);
     if (distance > 0 && distance <= here) out.push_back(values[here - distance]);

@@ -4,6 +4,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/rows/keep_row.h"
 #include "moves/rows/lanes.h"
@@ -91,7 +92,7 @@ class SoftmaxMathFusion final : public ParameterMove {
     if (!model) return nullptr;
     if (const std::string call = unknown_call(*model); !call.empty())
       return why = "the kernel calls " + call + ", which may write memory", nullptr;
-    if (has_workload_plans(context.spec))
+    if (has_own_plans(context.spec))
       return why = "workloads have launch plans of their own", nullptr;
     return model;
   }

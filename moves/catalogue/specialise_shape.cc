@@ -4,8 +4,8 @@
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -11,8 +11,8 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -47,8 +47,7 @@ class SplitFinder {
     if (!facts_.veto.empty()) return why = facts_.veto, out;
     if (const std::string call = unknown_call(model_); !call.empty())
       return why = "the kernel calls " + call + ", which may write memory", out;
-    if (has_workload_plans(context_.spec))
-      return why = "workloads have launch plans of their own", out;
+    if (has_own_plans(context_.spec)) return why = "workloads have launch plans of their own", out;
     const LaunchPlan& plan = context_.variant.launch;
     if (plan.grid[1] != Expression(1) || plan.cluster[0] != Expression(1) || uses_second_axis())
       return why = "the grid's y axis is taken", out;

@@ -9,7 +9,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/march_plan.h"
 #include "register_moves.h"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/ascii.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/known_shape.h"
@@ -17,7 +18,7 @@ int compute_capability(std::string_view arch) {
   int out = 0;
   if (!arch.starts_with("sm_")) return 0;
   for (const char c : arch.substr(3)) {
-    if (c >= '0' && c <= '9') out = out * 10 + (c - '0');
+    if (is_digit(c)) out = out * 10 + (c - '0');
   }
   return out;
 }

@@ -7,8 +7,8 @@
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -21,7 +21,7 @@ constexpr std::int64_t kIlpFactors[] = {2, 3, 4, 6, 8, 16};
 /// tested.
 constexpr std::int64_t kPeeled = 0, kTested = 1;
 
-/// The body cut into what can be done for several iterations ahead and the rest.
+/// The body, split into the part that can run for several iterations ahead and the rest.
 struct Stages {
   std::vector<const Stmt*> loads;  ///< leading declarations and the loads into them
   std::vector<const Stmt*> uses;
@@ -150,7 +150,7 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
   return out;
 }
 
-/// A pragma has the compiler write out all iterations, whose loads then stand side by side already.
+/// With a pragma the compiler already unrolls all iterations, so their loads are adjacent.
 bool is_written_out(const Unit& unit, const Loop& loop, std::optional<std::int64_t> trips) {
   if (loop.stmt->pragma == nullptr || !trips) return false;
   std::string factor = unit.plain_text(loop.stmt->pragma->span);

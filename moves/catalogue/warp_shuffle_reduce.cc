@@ -7,10 +7,10 @@
 #include "moves/edit/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -99,7 +99,7 @@ class ShuffleWriter {
   /// The result is read from shared memory afterwards.
   static bool is_kept(const TotalElement& e) { return e.reads.empty(); }
 
-  /// What the variable holds behind the reduction stays as long as the result is read.
+  /// The variable keeps its value after the reduction for as long as the result is read.
   [[nodiscard]] bool stays(const Declarator& d, const BlockTotal& t) const {
     std::size_t last = 0;
     for (const TotalElement& e : t.elements) {

@@ -8,7 +8,7 @@
 #include "moves/edit/device_limits.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {
@@ -202,7 +202,8 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
     for (const std::int64_t value : room) {
       if (value >= extent) most = std::min(most, value);
     }
-    // Where there is room for the block's threads, what counts warps may count on several.
+    // If an array has room for a fixed number of threads, code may count warps by a literal and
+    // rely on there being several.
     for (const std::int64_t value : literals) {
       const bool power = value >= 8 && (value & (value - 1)) == 0;
       if (most < kMaxThreads && power && value < extent) least = std::max(least, 2 * value);
@@ -212,7 +213,7 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
     }
     out.push_back(std::move(found));
   }
-  if (out.size() > 1 && smem != 0) return {};  // which axis a number there stands for is open
+  if (out.size() > 1 && smem != 0) return {};  // the axis of a number there is unknown
   if (out.size() == 1) std::erase_if(out[0].values, [](std::int64_t v) { return v < kWarp; });
   return out;
 }

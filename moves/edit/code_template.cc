@@ -1,15 +1,9 @@
 #include "moves/edit/code_template.h"
-#include "moves/model/syntax_query.h"
+
+#include "engine/base/ascii.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
-namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-}  // namespace
-
 const std::string& CodeTemplate::name(std::string_view name) {
   const auto known = values_.find(name);
   if (known != values_.end()) return known->second;

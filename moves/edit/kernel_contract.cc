@@ -4,9 +4,10 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/text/one_kernel.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -43,13 +44,6 @@ std::string list_of(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string base_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
-    name.remove_prefix(colons + 2);
-  return std::string(name);
-}
-
 /// Integers that the compiler gets by -D: compile-time arguments under the first workload.
 /// (Tunables and options are the variant's own.)
 void bind_meta(const KernelSpec& spec, Variant& variant) {
@@ -61,7 +55,7 @@ void bind_meta(const KernelSpec& spec, Variant& variant) {
   }
 }
 
-/// One kernel of a spec, its own or its reference.
+/// One kernel of a spec: the kernel itself or its reference kernel.
 class Contract {
  public:
   Contract(const KernelSpec& spec,
@@ -103,7 +97,7 @@ class Contract {
   }
 
   void missing() {
-    const std::string wanted = base_name(variant_.kernel_name);
+    const std::string_view wanted = plain_kernel_name(variant_.kernel_name);
     std::vector<std::string> kernels;
     bool other = false;
     for (const Function* function : unit_.functions()) {
@@ -286,7 +280,7 @@ class Contract {
   }
 
   [[nodiscard]] bool never_written(const model::KernelFacts& facts, const std::string& name) const {
-    // an empty body stands for a kernel that is not shown
+    // an empty body is a placeholder for a kernel that is not shown
     if (!facts.veto.empty() || kernel_->body->children.empty()) return false;
     if (name.empty()) return true;
     const bool in_macro = std::ranges::any_of(unit_.macros(), [&](const model::Macro& m) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/plugin/move_instance.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath {
 

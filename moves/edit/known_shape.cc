@@ -62,7 +62,7 @@ class OnKnownShape final : public Move {
     in_turn(given, [&](const MoveContext& seen) {
       why.clear();
       out = move_->apply(seen, wanted, why);
-      // what stops the move there says more than that the given kernel has a normal form
+      // the move's reason there is more useful than that the given kernel has a normal form
       if (&seen.variant != &given.variant && of_normal.empty()) of_normal = why;
       return out.has_value();
     });
@@ -70,7 +70,7 @@ class OnKnownShape final : public Move {
     return out;
   }
 
-  /// Of the move alone: what became normal and sizes that became constants stay so.
+  /// The inverse of the move alone: the normal form and constant sizes remain.
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& given,
                                                     const MoveInstance& done) const override {
     const bool changed = with_normal_form(given) || with_known_shape(given);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

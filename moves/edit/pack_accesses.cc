@@ -4,7 +4,7 @@
 #include <set>
 
 #include "moves/edit/hinted_access.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -77,7 +77,7 @@ bool steps_by_one(const KernelFacts& facts,
   return false;
 }
 
-/// The access's text holds outside the body, whose own names are `inner`.
+/// True if the access's text is valid outside the body; `inner`: names declared in the body.
 bool stands_outside(const Access& access, const std::set<std::string, std::less<>>& inner) {
   return access.expr->is(ExprKind::subscript) &&
          std::none_of(inner.begin(), inner.end(),
@@ -165,7 +165,7 @@ bool take_others(const KernelFacts& facts,
       return false;
     const std::int64_t offset = own.offsets[static_cast<std::size_t>(same - own.accesses.begin())];
     const std::size_t stored = stored_from(own, offset, places);
-    // Stored as a whole, the pack must have been stored to by every element.
+    // A pack that is stored as a whole must have all its elements stored.
     if (other.writes() && stored == places.accesses.size()) return false;
     pack.accesses.push_back(&other);
     pack.offsets.push_back(offset);

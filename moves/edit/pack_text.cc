@@ -3,8 +3,8 @@
 
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/pack_accesses.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 

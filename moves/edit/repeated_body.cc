@@ -1,6 +1,6 @@
 #include "moves/edit/repeated_body.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 #include <algorithm>
 

@@ -11,8 +11,8 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -157,7 +157,7 @@ std::optional<Reading> read(const KernelSpec& spec, const Variant& variant, std:
   return out;
 }
 
-/// What a workload passes for an argument, as text; empty if it is not known.
+/// The value that a workload passes for an argument, as text; empty if unknown.
 std::string value_text(const ArgSpec& arg, const Workload& workload) {
   if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end())
     return std::visit([](const auto& v) { return nlohmann::json(v).dump(); }, it->second);
@@ -375,7 +375,7 @@ nlohmann::json to_json(const SourceContract& c) {
 std::string shipped_source(const KernelSpec& spec,
                            const Variant& variant,
                            const SourceContract& contract) {
-  // What stands in comments and strings comes from specs: nothing in it may end them.
+  // Comments and strings contain text from specs, which must not end them.
   const auto harmless = [](std::string text) {
     for (char& c : text) {
       if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';

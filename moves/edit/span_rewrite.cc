@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/plugin/runner.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

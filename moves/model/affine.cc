@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {
@@ -37,7 +38,7 @@ std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\'') {
-      while (i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') ++i;
+      while (i + 1 < text.size() && is_digit(text[i + 1])) ++i;
     } else {
       out += text[i];
     }
@@ -87,11 +88,8 @@ bool contains_word(std::string_view atom, std::string_view name) {
   const std::string_view text = without_version(atom);
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
-    const auto word = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    const bool left = at == 0 || !(word(text[at - 1]) || text[at - 1] == '.');
-    const bool right = at + name.size() == text.size() || !word(text[at + name.size()]);
+    const bool left = at == 0 || !(is_word(text[at - 1]) || text[at - 1] == '.');
+    const bool right = at + name.size() == text.size() || !is_word(text[at + name.size()]);
     if (left && right) return true;
   }
   return false;

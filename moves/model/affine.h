@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/spec/expression.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 

@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 namespace {

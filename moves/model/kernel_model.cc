@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

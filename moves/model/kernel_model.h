@@ -9,7 +9,7 @@
 
 #include "engine/plugin/move.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath::model {
 

@@ -1,5 +1,5 @@
 #include "moves/model/loop_header.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 #include <algorithm>
 

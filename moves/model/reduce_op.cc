@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "moves/model/words.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 

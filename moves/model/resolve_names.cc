@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "moves/model/facts_state.h"
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

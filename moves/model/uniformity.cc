@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

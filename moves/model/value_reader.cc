@@ -2,9 +2,9 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 namespace {

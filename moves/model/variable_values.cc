@@ -1,5 +1,5 @@
 #include "moves/model/variable_values.h"
-#include "moves/model/words.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {
@@ -54,6 +54,13 @@ std::string find_veto(const KernelFacts& facts) {
     if (array.escapes) return "the address of " + array.name + " goes where it is not followed";
   }
   return {};
+}
+
+std::string KernelFacts::threads_veto() const {
+  if (!veto.empty()) return veto;
+  return has_barrier || has_warp_ops || has_assembly
+             ? "the threads of a block work together already"
+             : "";
 }
 
 std::string KernelFacts::veto_at(const Stmt& stmt) const {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/kernel_walker.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

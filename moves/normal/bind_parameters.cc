@@ -1,10 +1,11 @@
 #include <algorithm>
 
+#include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
 #include "moves/normal/helper_body.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -88,7 +89,7 @@ bool is_changed(const Unit& unit, const Function& f, const Declarator& p) {
   return changed;
 }
 
-/// What has no address: a const reference to it is one to a copy.
+/// Values without an address: a const reference to one refers to a copy.
 bool is_temporary(const Unit& unit, const Expr& e) {
   if (e.is(ExprKind::call)) {
     const Function* const f = unit.find_function(callee(e));
@@ -119,7 +120,7 @@ std::string parameter_type(const NormalSite& site, const HelperCall& helper, con
          std::string(depth, '*');
 }
 
-/// A variable of the kernel that nothing but the kernel's own statements changes.
+/// A variable of the kernel that only the kernel's own statements change.
 bool is_settled(const NormalSite& site,
                 const Expr& name,
                 const std::set<std::string, std::less<>>& exposed) {
@@ -146,13 +147,13 @@ bool is_settled(const NormalSite& site,
   return !taken;
 }
 
-/// A variable of the kernel: a reference to it is the variable, whatever becomes of it.
+/// A variable of the kernel: a reference to it can be replaced by the variable itself.
 bool is_own_variable(const NormalSite& site, const Expr& e) {
   const Declarator* const d = e.is(ExprKind::name) ? declaration_of(site.unit, e) : nullptr;
   return d != nullptr && d->function == &site.kernel;
 }
 
-/// Its place and the way to it stay the same while the helper runs: v, s[k][t.x + 1].
+/// Denotes the same object throughout the helper: v, s[k][t.x + 1].
 bool is_settled_lvalue(const NormalSite& site,
                        const Expr& e,
                        const std::set<std::string, std::less<>>& exposed,
@@ -192,9 +193,7 @@ bool is_literal_of(const Expr& e, const std::string& type) {
   const bool floating = e.name.find('.') != std::string_view::npos;
   if (type == "float") return floating && (e.name.ends_with('f') || e.name.ends_with('F'));
   if (type == "double") return floating && !e.name.ends_with('f') && !e.name.ends_with('F');
-  return type == "int" &&
-         std::ranges::all_of(e.name, [](char c) { return c >= '0' && c <= '9'; }) &&
-         e.name.size() < 10;
+  return type == "int" && std::ranges::all_of(e.name, is_digit) && e.name.size() < 10;
 }
 
 /// The parameter is used as `*p`, `p[0]` and `p->m` or handed on as it is.
@@ -260,7 +259,7 @@ std::optional<BoundParameters> bind_parameters(
     const std::string name(p.name);
     const std::string wanted = parameter_type(site, helper, p);
     const std::string type = given ? lvalue_type(unit, a) : std::string();
-    // what is volatile to the helper alone stays so in a variable of its own
+    // volatile in the helper alone: stays so in a separate variable
     const bool same = !type.empty() && type == wanted && !p.has(kVolatile);
     const bool changed = is_changed(unit, f, p);
     const bool array = p.is_array() || (p.reference && p.pointer_depth > 0);
@@ -300,7 +299,7 @@ std::optional<BoundParameters> bind_parameters(
       continue;
     }
     out.names[name] = fresh(name);
-    // restrict would hold to the end of the kernel's block, not of the helper
+    // restrict would then apply up to the end of the kernel's block instead of the helper's
     std::string stars;
     const std::string pointer(unit.text(p.pointer_span));
     for (const Token& t : tokenize(pointer).tokens) {
@@ -309,7 +308,7 @@ std::optional<BoundParameters> bind_parameters(
         stars += (t.kind == TokenKind::identifier ? " " : "") + word;
     }
     if (p.is_array()) stars += "*";
-    // `const T` of a T that is const is const once
+    // `const T` with a const T has one const
     std::string specifiers = type_text(site, helper, p.specifiers);
     if (specifiers.starts_with("const const ")) specifiers.erase(0, 6);
     out.lines += specifiers + (stars.empty() ? " " : stars + " ") + out.names[name] + " = " +

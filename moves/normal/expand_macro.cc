@@ -4,7 +4,7 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -19,7 +19,7 @@ struct MacroUse {
   std::size_t close = 0;  ///< token of its ")"
 };
 
-/// What the tree does not look into: macros around statements, calls with effects, opaque text.
+/// Parts that the tree does not cover: macros around statements, calls with effects, opaque text.
 bool is_followed(const NormalSite& site,
                  Span name,
                  Span use,
@@ -40,7 +40,7 @@ bool is_followed(const NormalSite& site,
   return followed;
 }
 
-/// Empty if the preprocessor's own result can be written in its place.
+/// Why the preprocessor's result cannot replace it; empty if it can.
 std::string unwritable(const NormalSite& site, const Macro& macro, const CodeText& code) {
   const std::string name(macro.name);
   std::size_t definitions = 0;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -19,7 +20,7 @@ bool holds_return(const Stmt& s) {
   return found;
 }
 
-/// Control never goes on behind it: every way through it returns.
+/// True if every path through it returns.
 bool always_returns(const Stmt* s) {
   if (s == nullptr) return false;
   if (s->is(StmtKind::return_)) return true;
@@ -65,7 +66,7 @@ class BodyWriter {
   BodyWriter(const Unit& unit, const std::vector<Edit>& edits, std::string result)
       : unit_(unit), edits_(edits), result_(std::move(result)), step_(indent_unit(unit)) {}
 
-  /// False where a return cannot be replaced.
+  /// False if a return cannot be replaced.
   bool write(std::vector<Part> parts, std::string& out) {
     while (!parts.empty()) {
       Part part = parts.front();
@@ -143,7 +144,7 @@ class BodyWriter {
   const std::string step_;
 };
 
-/// The return type's words without what says how the function is compiled.
+/// The words of the return type without function specifiers (inline, __device__).
 std::string value_type(const NormalSite& site, const HelperCall& helper) {
   static const std::set<std::string, std::less<>> kIgnored{
       "__forceinline__", "__noinline__", "__inline__", "__inline", "inline",     "static",
@@ -161,7 +162,7 @@ std::string value_type(const NormalSite& site, const HelperCall& helper) {
   return out == "void" ? std::string() : out;
 }
 
-/// Identifiers of the file but those in the bodies of device functions.
+/// Identifiers of the file, except those in bodies of device functions.
 std::set<std::string, std::less<>> names_outside(const NormalSite& site) {
   std::set<std::string, std::less<>> out;
   const std::string_view source = site.unit.source();
@@ -215,10 +216,7 @@ bool hoist(const NormalSite& site,
   for (const auto& [parameter, text] : helper.types) {
     for (std::size_t at = 0; (at = type.find(parameter, at)) != std::string::npos;
          at += text.size()) {
-      const auto letter = [&](std::size_t i) {
-        return i < type.size() &&
-               (std::isalnum(static_cast<unsigned char>(type[i])) != 0 || type[i] == '_');
-      };
+      const auto letter = [&](std::size_t i) { return i < type.size() && is_word(type[i]); };
       if ((at > 0 && letter(at - 1)) || letter(at + parameter.size())) continue;
       type.replace(at, parameter.size(), text);
     }

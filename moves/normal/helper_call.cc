@@ -5,7 +5,7 @@
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -18,7 +18,7 @@ std::string_view unqualified(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-/// The scope that the name of a call stands for reaches the function.
+/// True if the scope in the call's name contains the function.
 bool is_reached(const Function& function, const Function& kernel, std::string_view callee) {
   const std::size_t colons = callee.rfind("::");
   std::string_view given = colons == std::string_view::npos ? "" : callee.substr(0, colons);
@@ -38,7 +38,7 @@ std::vector<const Function*> candidates(const NormalSite& site, std::string_view
   return out;
 }
 
-/// The pieces between commas that stand in no bracket, of template arguments too.
+/// The pieces between top-level commas; brackets of template arguments count, too.
 std::vector<std::string> split_arguments(std::string_view text) {
   std::vector<std::string> out(1);
   int depth = 0;
@@ -82,7 +82,7 @@ std::string deduced(const KernelFacts& facts, const Declarator& p, const Expr& a
   return type;
 }
 
-/// Its instances in `body`, as a type before a bracket, would be split: `unsigned int(x)`.
+/// Uses of the type in `body` directly before "(" would break: `unsigned int(x)`.
 bool fits_as_word(const Unit& unit, const Function& function, std::string_view name) {
   const std::vector<WordAt> words = words_in(unit, function.body->span);
   return std::ranges::none_of(words, [&](const WordAt& w) {
@@ -162,7 +162,7 @@ bool names_groups(const Unit& unit, const Stmt& s) {
          (text.starts_with("namespace ") || text.starts_with("using namespace "));
 }
 
-/// What stands in a body and cannot move, in words; empty if all of it can.
+/// What in a body prevents moving it, in words; empty if nothing does.
 std::string unmovable(const Unit& unit, const Function& function) {
   std::string what;
   if (!function.opaque.empty() || function.unresolved_conditionals) return "is not understood";
@@ -216,7 +216,7 @@ std::set<std::string, std::less<>> macro_words(const Unit& unit, std::vector<std
   return out;
 }
 
-/// What the function means by a name from outside, the kernel must mean too.
+/// A name from outside must mean the same in the function and in the kernel.
 bool means_the_same(const NormalSite& site, const HelperCall& helper, std::string& why) {
   const Function& f = *helper.function;
   const auto own = declared_names(f);
@@ -253,7 +253,7 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
     if (hidden)
       return why = word + " of " + std::string(f.name) + " is another in the kernel", false;
   }
-  // a local that is used before it is declared, and so means two things
+  // a local that is used before its declaration, where the name means something else
   bool twice = false;
   walk_expressions(*f.body, [&](const Expr& e) {
     if (e.is(ExprKind::name) && own.contains(e.name)) {

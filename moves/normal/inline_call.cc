@@ -4,8 +4,8 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
 #include "moves/normal/helper_body.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -13,12 +13,12 @@ using namespace model;
 
 namespace {
 
-/// Where a call is evaluated, and so where the statements of its helper go.
+/// Where a call is evaluated, which is where the statements of its helper go.
 struct CallPlace {
   const Stmt* anchor = nullptr;          ///< the statement before which they stand
   const Expr* root = nullptr;            ///< of the expression that the call is part of
   const Declarator* variable = nullptr;  ///< that it initialises
-  bool whole = false;  ///< the call is all that the root, or the right of its =, says
+  bool whole = false;  ///< the call is the whole root expression, or the whole right-hand side
   bool alone = false;  ///< the statement is nothing but the call
 };
 
@@ -62,7 +62,7 @@ std::optional<CallPlace> place_of(const Expr& call, std::string& why) {
   return out;
 }
 
-/// Calls visit for all that is evaluated beside the call, but what an assignment writes to.
+/// Calls visit for everything evaluated together with the call, except the target of an assignment.
 void beside(const Expr& call, const std::function<void(const Expr&)>& visit) {
   for (const Expr* at = &call; at->parent != nullptr; at = at->parent) {
     const Expr& up = *at->parent;
@@ -75,7 +75,7 @@ void beside(const Expr& call, const std::function<void(const Expr&)>& visit) {
   }
 }
 
-/// A value of the thread's own, which no helper changes but through `exposed`.
+/// A private value of the thread, which helpers change only through `exposed`.
 bool is_isolated(const NormalSite& site,
                  const Expr& e,
                  const std::set<std::string, std::less<>>& exposed) {
@@ -119,7 +119,7 @@ bool is_quiet_expression(const NormalSite& site, const Expr& e) {
   return quiet;
 }
 
-/// What is evaluated with the call gives the same if the call comes first.
+/// True if the expressions evaluated with the call give the same values when the call comes first.
 bool may_come_first(const NormalSite& site,
                     const HelperCall& helper,
                     const CallPlace& place,

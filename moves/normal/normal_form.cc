@@ -4,10 +4,10 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
-#include "moves/model/syntax_query.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/thread_groups.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -39,7 +39,7 @@ std::optional<Vetoes> vetoes_of(const KernelSpec& spec, const Variant& variant) 
   return Vetoes{vetoes(facts), facts.veto};
 }
 
-/// Removes functions that were called from the kernel and that nothing names any more.
+/// Removes functions that the kernel called and that nothing refers to any more.
 void drop_unused(const KernelSpec& spec, Variant& variant, std::set<std::string> inlined) {
   for (bool more = true; more;) {
     more = false;
@@ -156,7 +156,7 @@ std::optional<Variant> normal_form(const KernelSpec& spec,
   Normaliser normaliser(spec, variant);
   normaliser.run();
   const auto after = vetoes_of(spec, normaliser.variant());
-  // text that is no C++ may turn into less of it
+  // invalid C++ may only seem better because more of it is misread
   const auto misread = [&](const Variant& v) { return parse(spec, v).opaque().size(); };
   const bool better = after && after->count < before->count;
   if (better && misread(normaliser.variant()) <= misread(variant)) return normaliser.variant();

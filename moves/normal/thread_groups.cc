@@ -6,7 +6,7 @@
 
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -55,7 +55,7 @@ class Groups {
   }
 
  private:
-  /// Declared groups, in order: one may be made of another.
+  /// Declared groups, in order, since one may be derived from another.
   void find() {
     walk(*site_.kernel.body, [&](const Stmt& s) {
       if (!s.is(StmtKind::declaration) || s.declarators.size() != 1) return true;

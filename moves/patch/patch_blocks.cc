@@ -50,8 +50,8 @@ bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t") == std::string::npos;
 }
 
-/// Blank lines around the text to search say nothing about where it stands; as many go from the
-/// replacement, if it has them.
+/// Blank lines around the searched text do not help to locate it and are dropped, with as many from
+/// the replacement.
 void drop_blank_ends(Block& block) {
   while (!block.search.empty() && is_blank(block.search.back())) {
     block.search.pop_back();

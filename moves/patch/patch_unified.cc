@@ -101,7 +101,7 @@ std::optional<std::vector<Hunk>> read_hunks(const Lines& patch, std::string& why
   return out.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-/// The lines that must be there: context and what is removed.
+/// The lines that must be present: context and removed lines.
 Lines old_lines(const Hunk& hunk, std::size_t skip_front, std::size_t skip_back) {
   Lines out;
   for (std::size_t i = skip_front; i + skip_back < hunk.lines.size(); ++i) {

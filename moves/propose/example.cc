@@ -5,6 +5,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/run/record.h"
 
@@ -192,10 +193,7 @@ class Reader {
         global == std::string::npos ? global : source.find('(', source.find("void", global));
     if (open == std::string::npos) throw bad_input(place_, "", "a __global__ function");
     std::size_t begin = open;
-    const auto in_name = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
-    while (begin > 0 && in_name(source[begin - 1])) --begin;
+    while (begin > 0 && is_word(source[begin - 1])) --begin;
     out_.spec.kernel_name = source.substr(begin, open - begin);
   }
 

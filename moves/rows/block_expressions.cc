@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -29,7 +29,7 @@ BlockValue pointer_to(int memory, BlockMemory::Element element) {
 
 }  // namespace
 
-/// The value of the expression in each thread, undefined once something was not understood.
+/// The value of the expression in each thread; undefined after anything was not understood.
 BlockRunner::Lanes BlockRunner::evaluated(const Expr& e, const Threads& threads) {
   if (!why_.empty() || threads.empty()) return {};
   Lanes out = evaluated_kind(e, threads);
@@ -197,8 +197,8 @@ BlockRunner::Lanes BlockRunner::two_sided(const Expr& e, const Threads& threads)
   return operated(e.op, left, right, e, e.arg(0), e.arg(1));
 }
 
-/// `a` op `b`, the values of `left` and `right`. Numbers are unbounded here: where the text's are
-/// not, or are no whole numbers, `e` is not followed.
+/// `a` op `b`, the values of `left` and `right`. Numbers are unbounded integers here: an `e` in
+/// which the source's numbers overflow or are not integers is not followed.
 BlockRunner::Lanes BlockRunner::operated(std::string_view text,
                                          const Lanes& a,
                                          const Lanes& b,

@@ -4,11 +4,11 @@
 
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
-// Statements from within a kernel, run without what comes before them.
+// Runs statements from within a kernel without the statements before them.
 
 namespace warpath {
 
@@ -84,7 +84,7 @@ BlockRunner::Variable* BlockRunner::entered(const Declarator* d, const Expr& e) 
   return &variables_.emplace(d, std::move(v)).first->second;
 }
 
-/// The kernel changes the variable behind its declaration.
+/// True if the kernel changes the variable after its declaration.
 bool BlockRunner::is_set_again(const Declarator& d) const {
   bool found = false;
   model::walk_expressions(*model_.kernel->body, [&](const Expr& e) {
@@ -144,7 +144,7 @@ bool BlockRunner::keeps_better(const Stmt& s, const Threads& threads) {
   return true;
 }
 
-/// Threads of a warp have done all that stands before.
+/// The threads of a warp have completed all earlier statements.
 void BlockRunner::advance_warps(const Threads& threads) {
   std::size_t last = now_.warps.size();
   for (const int t : threads) {

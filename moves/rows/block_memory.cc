@@ -21,14 +21,15 @@ BlockValue element_of(const BlockMemory& memory, BlockMemory::Element element) {
 void BlockMemory::Visit::add(int by, const Clock& now) {
   const int of = by / kThreadsOfWarp;
   const std::int32_t time = now.warps[static_cast<std::size_t>(of)];
-  // What its own warp did before the warp's last barrier lies further from no other thread than it.
+  // An earlier visit by this warp, before the warp's last barrier, need not be kept: what races
+  // with it races with the new one, too.
   const bool again = block_time == now.block && (warp != of || warp_time == time);
   thread = again && thread != by ? kSeveral : by;
   warp = again && warp != of ? kSeveral : of;
   block_time = now.block, warp_time = time;
 }
 
-/// A barrier lies between the visit and now, or it was the same thread.
+/// True if a barrier lies between the visit and now, or if it was the same thread.
 bool BlockMemory::Visit::is_apart(int from, const Clock& now) const {
   if (block_time != now.block || thread == from) return true;
   const int of = from / kThreadsOfWarp;

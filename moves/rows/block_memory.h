@@ -11,8 +11,8 @@
 
 namespace warpath {
 
-/// An array in global or shared memory as the threads of one block see it. An element that another
-/// thread touched, and one of the two wrote, may be touched again only behind a barrier of both.
+/// An array in global or shared memory as the threads of one block see it. Two threads may access
+/// the same element, at least one of them writing, only if a barrier of both lies between.
 class BlockMemory {
  public:
   struct Element {
@@ -28,9 +28,9 @@ class BlockMemory {
   DType type = DType::f32;
   int array = 0;          ///< its number, by which data refer to it
   bool global = false;    ///< holds data before the kernel runs; otherwise nothing
-  bool written = false;   ///< by some statement: a global array that is not needs no record
+  bool written = false;   ///< by some statement; other global arrays need no record
   std::int64_t size = 0;  ///< elements; 0: unknown
-  bool unknown = false;   ///< shared, and holds something when what runs begins
+  bool unknown = false;   ///< shared, with contents at the start of the run
 
   /// nullopt with one line in `why`: a race, or no such element.
   [[nodiscard]] std::optional<BlockValue> load(Element element,
@@ -45,15 +45,15 @@ class BlockMemory {
   /// Distance of the elements of neighbouring blocks; nullopt: no element was touched, or the array
   /// is not written.
   [[nodiscard]] std::optional<std::int64_t> per_block() const { return per_block_; }
-  /// An element of shared memory, as what ran leaves it.
+  /// An element of shared memory at the end of the run.
   struct Left {
     bool stored = false;
     BlockValue value;
   };
   [[nodiscard]] std::vector<Left> left() const;
-  /// A barrier of the block came before something was read that was there at the start.
+  /// A barrier of the block preceded a read of initial contents.
   [[nodiscard]] bool waits_first() const { return waits_first_; }
-  /// Exclusive bound of the elements that were read before anything was stored there.
+  /// Exclusive bound of the elements whose initial contents were read.
   [[nodiscard]] std::int64_t loaded_end() const { return loaded_end_; }
 
  private:

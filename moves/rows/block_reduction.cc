@@ -7,11 +7,11 @@
 
 #include "engine/text/tokens.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -20,7 +20,6 @@ using model::Access;
 using model::Declarator;
 using model::Expr;
 using model::ExprKind;
-using model::ReduceOp;
 using model::Stmt;
 using model::StmtKind;
 using ValueKind = BlockValue::Kind;
@@ -45,7 +44,7 @@ bool works_together(const Stmt& s) {
   return found;
 }
 
-/// Reads what ran of a list of statements, and how the rest of the kernel uses what they leave.
+/// Interprets the effect of a list of statements, and how the rest of the kernel uses it.
 class ReductionReader {
  public:
   ReductionReader(const model::KernelModel& model,
@@ -87,7 +86,8 @@ class ReductionReader {
   [[nodiscard]] bool is_inside(model::Span span) const {
     return begin_ <= span.begin && span.end <= end_;
   }
-  /// Which iteration of a loop around the statements a place behind them belongs to is open.
+  /// The loop around the statements, unless the variable is declared in it: a place after them may
+  /// belong to any of its iterations. Null if there is none.
   [[nodiscard]] const Stmt* loop_around(const Declarator& d) const {
     const Stmt* const loop = model::enclosing_loop(*list_[first_]);
     return loop != nullptr && !loop->span.contains(d.span) ? loop : nullptr;
@@ -147,7 +147,7 @@ class ReductionReader {
     return found;
   }
 
-  /// The variable has other names, or macros use it: where, is not seen.
+  /// The variable has other names, or is used in macros, where uses are not visible.
   [[nodiscard]] bool is_hidden(const Declarator& d) const {
     for (const model::Macro& macro : model_.unit.macros()) {
       const TokenStream stream = tokenize(macro.body);
@@ -205,7 +205,7 @@ class ReductionReader {
     const int array = array_of(d);
     if (array < 0) return false;
     std::size_t others = 0;
-    std::set<std::int64_t> lost;  // elements whose value is another one afterwards
+    std::set<std::int64_t> lost;  // elements whose value differs afterwards
     for (std::size_t k = 0; k < left.size(); ++k) {
       if (left[k].stored) lost.insert(static_cast<std::int64_t>(k));
     }
@@ -230,7 +230,7 @@ class ReductionReader {
       if (std::ranges::all_of(reads, [&](const Access* a) { return is_plain(array, *a); })) {
         for (const Access* a : reads) element.reads.push_back(a->expr);
       }
-      others -= element.reads.size();  // they need no array any more
+      others -= element.reads.size();  // their array is no longer needed
       holder->first->elements.push_back(std::move(element));
     }
     if (is_inside(d.span) && others > 0) return false;
@@ -238,8 +238,8 @@ class ReductionReader {
     return true;
   }
 
-  /// A read behind the statements and in their block, with nothing between that writes the array:
-  /// the result may be read from a variable as well.
+  /// A read after the statements, in their block, with no write to the array in between: it may
+  /// read the result from a variable instead.
   [[nodiscard]] bool is_plain(int array, const Access& read) const {
     const auto at = place_of(read.stmt);
     if (read.kind != model::AccessKind::read || read.in_helper || !at || *at <= last_ ||
@@ -267,7 +267,8 @@ class ReductionReader {
     return -1;
   }
 
-  /// Between the statements and the access all threads write the elements anew, each its own.
+  /// True if all threads overwrite the elements, each its own, between the statements and the
+  /// access.
   [[nodiscard]] bool is_written_between(int array,
                                         const Access& read,
                                         const std::set<std::int64_t>& elements) const {

@@ -28,13 +28,13 @@ struct BlockTotal {
   bool free = false;                            ///< the variable may hold the result afterwards
   std::string type;
   model::ReduceOp op = model::ReduceOp::add;
-  /// Variables that hold the result afterwards, and are used there by threads that have it.
+  /// Variables that hold the result afterwards and are used there, by threads that have it.
   std::vector<const model::Declarator*> results;
   std::vector<TotalElement> elements;
 };
 
-/// Neighbouring statements by which all threads of a block combine values, and which do nothing
-/// else that is noticed.
+/// Consecutive statements by which all threads of a block combine values, and which have no other
+/// effect.
 struct BlockReduction {
   std::vector<const model::Stmt*> statements;
   std::vector<BlockTotal> totals;

@@ -8,11 +8,11 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/one_thread.h"
 #include "moves/rows/row_launch.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {
@@ -147,9 +147,9 @@ std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
   const model::KernelFacts& facts = model.facts;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads of the kernel do not work together", std::nullopt;
-  if (!(why = facts.veto).empty()) return std::nullopt;
+  if (why = facts.veto; !why.empty()) return std::nullopt;
   if (context.variant.has_extras()) return why = "the launch has further steps", std::nullopt;
-  if (has_workload_plans(context.spec))
+  if (has_own_plans(context.spec))
     return why = "workloads have launch plans of their own", std::nullopt;
   if (context.variant.launch.dynamic_smem_bytes != Expression(0))
     return why = "the kernel has dynamic shared memory", std::nullopt;

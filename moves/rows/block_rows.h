@@ -8,11 +8,11 @@
 
 namespace warpath {
 
-/// A kernel whose blocks each share a row, written as one of a row a thread. Only a step on the
-/// way: where no lanes share its rows it is far slower.
+/// A kernel with one row per block, rewritten with one row per thread. Only an intermediate step:
+/// it is far slower unless lanes then share the rows.
 struct ThreadRows {
   Variant variant;
-  bool guarded = false;  ///< otherwise the rows fill blocks of whole warps only, one a row
+  bool guarded = false;  ///< otherwise the rows only fill blocks of whole warps, one per row
 };
 
 /// nullopt with one line in `why` unless the block's number of threads does not matter to what the

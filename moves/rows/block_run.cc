@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

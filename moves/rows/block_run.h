@@ -14,7 +14,7 @@ namespace warpath {
 
 /// What a block of a kernel leaves in global memory.
 struct BlockRun {
-  std::vector<BlockMemory> arrays;  ///< the kernel's pointer parameters; data count them from 0
+  std::vector<BlockMemory> arrays;  ///< the kernel's pointer parameters, in order
   std::int64_t blocks = 0;          ///< of the launch
 };
 

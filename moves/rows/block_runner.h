@@ -16,9 +16,9 @@
 
 namespace warpath {
 
-/// Executes a kernel's body statement by statement for all threads of a block; see run_block. Where
-/// conditions differ, each branch runs for its threads alone. That they advance together does not
-/// matter: threads that could notice race, and BlockMemory refuses them.
+/// Executes a kernel's body statement by statement for all threads of a block; see run_block. If a
+/// condition differs between threads, each branch runs for its threads alone. Running threads in
+/// lockstep changes no result: threads that could notice would race, and BlockMemory refuses races.
 class BlockRunner {
  public:
   BlockRunner(const model::KernelModel& model, const Bindings& values, std::string& why)
@@ -29,7 +29,7 @@ class BlockRunner {
   /// and shared arrays of the kernel hold before is known as far as the thread's index says it;
   /// otherwise it is a value of each thread or element.
   bool begin();
-  /// Runs a statement for all threads of the block, which must all go on behind it.
+  /// Runs a statement for all threads of the block, all of which must continue after it.
   bool follow(const model::Stmt& s);
 
   /// Threads that run a statement, ascending.

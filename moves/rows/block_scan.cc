@@ -12,10 +12,10 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/block_run.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_launch.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {
@@ -209,7 +209,7 @@ std::string missing(const MoveContext& context, const model::KernelModel& model)
     return "threads of the kernel do not work together";
   if (facts.has_assembly || facts.has_opaque) return "the kernel has opaque parts";
   if (context.variant.has_extras()) return "the launch has further steps";
-  if (has_workload_plans(context.spec)) return "workloads have launch plans of their own";
+  if (has_own_plans(context.spec)) return "workloads have launch plans of their own";
   if (context.variant.launch.cluster[0] != Expression(1)) return "blocks form clusters";
   bool stores = false;
   for (const model::Array& a : facts.arrays) {

@@ -10,12 +10,12 @@
 
 namespace warpath {
 
-/// A kernel in which each block computes the prefixes of its row, written as one that computes a
-/// row a thread. Only a step on the way: where no lanes share its rows it is far slower.
+/// A kernel in which each block computes the prefixes of its row, rewritten with one row per
+/// thread. Only an intermediate step: it is far slower unless lanes then share the rows.
 struct SerialScan {
   Variant variant;
   std::int64_t length = 0;  ///< of a row
-  bool guarded = false;     ///< otherwise the rows fill blocks of whole warps only, one a row
+  bool guarded = false;     ///< otherwise the rows only fill blocks of whole warps, one per row
 };
 
 /// nullopt with one line in `why` unless the kernel's threads work together and its blocks compute,

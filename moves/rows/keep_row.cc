@@ -7,9 +7,9 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/device_limits.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/packs.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

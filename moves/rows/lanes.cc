@@ -8,7 +8,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {
@@ -200,11 +200,6 @@ std::optional<Expression> items_of(const LaunchPlan& plan) {
     if (extent == 1) return plan.grid[0];
   }
   return between("(", " + " + block + " - 1) / " + block);
-}
-
-bool has_workload_plans(const KernelSpec& spec) {
-  return std::any_of(spec.workloads.begin(), spec.workloads.end(),
-                     [](const Workload& w) { return w.launch.has_value(); });
 }
 
 bool has_clusters(const DeviceFacts& device) {

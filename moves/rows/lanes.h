@@ -75,9 +75,6 @@ struct Partial {
 /// nullopt otherwise.
 [[nodiscard]] std::optional<Expression> items_of(const LaunchPlan& plan);
 
-/// True if a workload has its own plan, which a changed plan would replace.
-[[nodiscard]] bool has_workload_plans(const KernelSpec& spec);
-
 /// True if the device supports clusters, mapa and barrier.cluster.
 [[nodiscard]] bool has_clusters(const DeviceFacts& device);
 

@@ -8,9 +8,9 @@
 
 #include "engine/text/tokens.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/lanes.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -25,8 +25,8 @@ using model::Reduction;
 using model::Stmt;
 using model::StmtKind;
 
-/// Goes through the statements that all threads run, keeps account of the variables whose values
-/// differ between threads, and collects what becomes of the text when a single thread is left.
+/// Goes through the statements that all threads run, tracks the variables whose values differ
+/// between threads, and collects the edits that leave a single thread.
 class OneThread {
  public:
   OneThread(const model::KernelModel& model, const std::vector<BlockReduction>& reductions)
@@ -93,7 +93,7 @@ class OneThread {
     }
   }
 
-  const BlockReduction* starting(const Stmt& s) const {
+  [[nodiscard]] const BlockReduction* starting(const Stmt& s) const {
     const auto found = std::ranges::find_if(
         reductions_, [&](const BlockReduction& r) { return r.statements.front() == &s; });
     return found == reductions_.end() ? nullptr : &*found;
@@ -337,7 +337,7 @@ class OneThread {
     return true;
   }
 
-  /// Only the loop's variable tells threads apart there.
+  /// Threads differ there only by the loop's variable.
   bool is_clean_body(const Stmt& body, const Loop& l) {
     bool clean = true;
     model::walk_expressions(body, [&](const Expr& e) {
@@ -362,7 +362,7 @@ class OneThread {
     return clean || stop(body, "threads are told apart in a loop");
   }
 
-  /// What all threads begin with does not count once for each of them.
+  /// The initial value, which all threads share, is counted once.
   [[nodiscard]] bool starts_neutral(const Declarator& d,
                                     model::ReduceOp op,
                                     const Stmt& loop) const {

@@ -10,8 +10,8 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -89,10 +89,8 @@ class RangeSumFinder {
   }
 
   bool plain_kernel() {
-    if (!facts_.veto.empty()) return fail(facts_.veto);
+    if (auto veto = facts_.threads_veto(); !veto.empty()) return fail(std::move(veto));
     if (facts_.has_unknown_calls) return fail("the kernel calls what may write memory");
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly)
-      return fail("the threads of a block work together already");
     if (has_own_plans(context_.spec)) return fail("workloads have launch plans of their own");
     if (context_.variant.has_extras())
       return fail("the launch has steps or scratch memory of its own");
@@ -397,7 +395,7 @@ class RangeSumFinder {
     return found;
   }
 
-  /// Evaluated only where something before it says so.
+  /// Evaluated only under a condition before it.
   static bool is_conditional(const Expr& e) {
     for (const Expr *at = &e, *p = e.parent; p != nullptr; at = p, p = p->parent) {
       const bool chooses = p->is(ExprKind::conditional) || p->is_op(ExprKind::binary, "&&") ||
@@ -430,7 +428,7 @@ class RangeSumFinder {
     return !out_.streams.empty() || fail("no element is loaded at " + out_.loop->variable);
   }
 
-  /// Every j of a range is an index of some array: none is beyond its end.
+  /// Every j of a range is an index of some array, so none exceeds its size.
   bool find_extent() {
     for (const Access* a : out_.streams) {
       const ArgSpec* const arg = argument(array(*a));

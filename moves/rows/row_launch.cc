@@ -4,8 +4,8 @@
 
 #include "engine/base/error.h"
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

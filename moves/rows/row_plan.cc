@@ -6,11 +6,12 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -53,7 +54,7 @@ class Planner {
     if (facts_.has_unknown_calls)
       return why = "the kernel calls " + facts_.unknown_calls.front() + ", which may write memory",
              false;
-    if (has_workload_plans(context_.spec))
+    if (has_own_plans(context_.spec))
       return why = "workloads have launch plans of their own", false;
     for (const model::Array& a : facts_.arrays) {
       if (a.escapes) return why = "the address of " + a.name + " leaves the kernel", false;

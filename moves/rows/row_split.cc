@@ -9,9 +9,9 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
 #include "moves/rows/row_plan.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

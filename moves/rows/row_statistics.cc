@@ -6,8 +6,8 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

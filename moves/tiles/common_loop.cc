@@ -10,8 +10,8 @@
 #include "moves/edit/code_writer.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -69,9 +69,7 @@ class PointWriter {
 
   bool admits() {
     if (has_own_plans(context_.spec)) return fail("workloads have launch plans of their own");
-    if (!facts_.veto.empty()) return fail(facts_.veto);
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly)
-      return fail("the threads of a block work together already");
+    if (auto veto = facts_.threads_veto(); !veto.empty()) return fail(std::move(veto));
     if (facts_.has_unknown_calls)
       return fail("the kernel calls " + facts_.unknown_calls.front() + ", which may write memory");
     for (const Array& array : facts_.arrays) {

@@ -7,7 +7,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 
 namespace warpath {
@@ -27,10 +27,7 @@ class ContractionFinder {
         why_(why) {}
 
   std::optional<Contraction> run() {
-    if (!facts_.veto.empty()) return why_ = facts_.veto, std::nullopt;
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly) {
-      return why_ = "the threads of a block work together already", std::nullopt;
-    }
+    if (why_ = facts_.threads_veto(); !why_.empty()) return std::nullopt;
     if (!find_loop() || !parts_.split(*loop_->stmt, why_) || !read_axes() || !read_bounds() ||
         !parts_.find_groups(axes_, why_) || !read_factors() || !name_axes() || !read_prologue() ||
         !read_epilogue() || !check_texts()) {

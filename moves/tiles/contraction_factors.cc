@@ -4,7 +4,7 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/reduce_op.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 
 namespace warpath {

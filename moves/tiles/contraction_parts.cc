@@ -6,8 +6,8 @@
 #include "engine/text/local_names.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 

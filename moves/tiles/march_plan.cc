@@ -7,7 +7,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

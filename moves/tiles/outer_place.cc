@@ -7,8 +7,8 @@
 #include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -150,9 +150,7 @@ Polynomial blocks_along(const MoveContext& context, const KernelModel& kernel, s
 std::string outer_obstacle(const MoveContext& context, const KernelModel& kernel) {
   const KernelFacts& facts = kernel.facts;
   if (has_own_plans(context.spec)) return "workloads have launch plans of their own";
-  if (!facts.veto.empty()) return facts.veto;
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
-    return "the threads of a block work together already";
+  if (auto veto = facts.threads_veto(); !veto.empty()) return veto;
   for (const Array& array : facts.arrays) {
     if (array.space == Space::shared) return "the kernel uses shared memory";
     if (array.escapes) return "the address of " + array.name + " leaves the kernel";

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "moves/edit/span_rewrite.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 

@@ -6,7 +6,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/staging.h"
 
 namespace warpath {
@@ -230,9 +230,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   const KernelFacts& facts = kernel.facts;
   const Unit& unit = kernel.unit;
   const auto none = [&](std::string text) { return why = std::move(text), std::nullopt; };
-  if (!facts.veto.empty()) return none(facts.veto);
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
-    return none("the threads of a block work together already");
+  if (auto veto = facts.threads_veto(); !veto.empty()) return none(std::move(veto));
   if (!loop.counted || loop.descending || loop.step != Polynomial(1) || !loop.uniform ||
       loop.exits_early || loop.parent != nullptr || !loop.declared_inside) {
     return none("the loop does not run in steps of 1 over a range that all threads share");

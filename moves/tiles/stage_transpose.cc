@@ -6,7 +6,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 #include "moves/tiles/staging.h"
 
@@ -108,9 +108,7 @@ std::optional<Exchange> find_exchange(const MoveContext& context,
                                       std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const auto none = [&](const char* text) { return why = text, std::nullopt; };
-  if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
-    return none("the threads of a block work together already");
+  if (why = facts.threads_veto(); !why.empty()) return std::nullopt;
   Exchange out;
   std::vector<const ThreadIndex*> axes;
   for (const ThreadIndex& index : facts.thread_indices) {

@@ -4,7 +4,7 @@
 
 #include "moves/edit/hinted_access.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 
@@ -96,9 +96,7 @@ std::optional<Stencil> find_stencil(const MoveContext& context,
                                     std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const auto none = [&](const std::string& text) { return why = text, std::nullopt; };
-  if (!facts.veto.empty()) return none(facts.veto);
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
-    return none("the threads of a block work together already");
+  if (auto veto = facts.threads_veto(); !veto.empty()) return none(veto);
   Stencil out;
   for (const Access& access : facts.accesses) {
     if (!access.writes() ||

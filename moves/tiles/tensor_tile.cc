@@ -1,5 +1,5 @@
 #include "moves/tiles/tensor_tile.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 #include "moves/tiles/contraction_parts.h"
 
 namespace warpath {

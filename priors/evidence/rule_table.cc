@@ -49,7 +49,7 @@ struct Description<Rule> {
 
 namespace {
 
-/// What a rule that only just fires counts for, of a full one.
+/// The weight of a rule that barely fires, relative to a full one.
 constexpr double kStrengthAtThreshold = 0.25;
 constexpr double kCompositeShare = 0.5;
 constexpr double kSymptomShare = 0.5;

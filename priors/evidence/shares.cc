@@ -42,4 +42,14 @@ void prune_softly(const std::vector<double>& gains, double least, std::vector<do
   normalise(p);
 }
 
+void weigh_by_gains(const std::vector<double>& gains,
+                    double least_gain,
+                    double floor,
+                    std::vector<double>& p) {
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] *= gains[i];
+  normalise(p);
+  prune_softly(gains, least_gain, p);
+  spread_evenly(p, floor);
+}
+
 }  // namespace warpath

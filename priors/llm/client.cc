@@ -18,7 +18,8 @@ using std::chrono::duration_cast;
 // usages that a server reported before its tokens a byte are believed
 constexpr int kCalibrated = 3;
 constexpr double kMargin = 1.5;
-constexpr std::chrono::seconds kMostWait{5};  // for a transport to let go of what it was told to
+/// Limit on the wait until a transport releases cancelled requests.
+constexpr std::chrono::seconds kMostWait{5};
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
@@ -143,8 +144,8 @@ void Client::work(const std::stop_token& stop) {
       results.swap(results_);
       cancelled = cancel_;
     }
-    // Where the cassette cannot be written nothing more is paid for; what is under way is still
-    // heard.
+    // If the cassette cannot be written, no further call is made; answers to calls under way are
+    // still taken.
     const auto guarded = [this](const auto& step) {
       try {
         step();
@@ -182,7 +183,7 @@ void Client::admit(std::vector<std::unique_ptr<Call>> arrived) {
   }
 }
 
-/// Does what can be done now; when to look again.
+/// Does what can be done now. Returns when to look again.
 Client::Clock::time_point Client::advance(Clock::time_point now) {
   Clock::time_point next = now + std::chrono::seconds(1);
   auto flying = static_cast<int>(
@@ -303,8 +304,8 @@ void Client::send(Call& call, Clock::time_point now) {
   });
 }
 
-/// What an attempt is charged: the server's figures; an estimate where it said nothing but may have
-/// worked.
+/// The charge of an attempt: the server's figures, or an estimate if it reported none but may have
+/// done work.
 Usage Client::estimate(const Call& call,
                        const HttpResult& result,
                        const ModelAnswer& answer) const {
@@ -325,8 +326,8 @@ void Client::receive(HttpResult result) {
   const ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty()
                                  ? decode_body(codec_, result.body)
                                  : ModelAnswer{};
-  // A cancelled call stays open on the cassette, where its worst case counts: it counts as much
-  // here.
+  // A cancelled call stays open on the cassette, where its worst case is charged; it is charged the
+  // same here.
   const bool heard = result.failure != HttpFailure::cancelled;
   const Usage took = heard ? estimate(call, result, answer) : call.worst;
   const double cost = heard ? setup_.profile.cost(took) : call.worst_cost;

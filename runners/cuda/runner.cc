@@ -1,5 +1,7 @@
 #include "engine/plugin/runner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -16,9 +18,12 @@
 #include "engine/base/rng.h"
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
+#include "runners/cuda/choice.h"
 #include "runners/cuda/compile/build.h"
+#include "runners/cuda/compile/compile_worker.h"
 #include "runners/cuda/finalists/large_tensors.h"
 #include "runners/cuda/finalists/sanitizer.h"
+#include "runners/cuda/lanes/device_worker.h"
 #include "runners/cuda/lanes/fleet.h"
 #include "runners/cuda/lanes/outcome_cache.h"
 #include "runners/cuda/lanes/tool_turn.h"
@@ -359,11 +364,16 @@ std::map<std::string, double> CudaRunner::figures() const {
 
 void register_runner_cuda(RunnerRegistry& registry);
 void register_runner_cuda(RunnerRegistry& registry) {
-  registry.add("cuda",
-               "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
-               "worker process a device",
-               [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
-               {&CudaOptions::kind()});
+  RunnerTraits traits = runner_traits();
+  traits.workers = {
+      {"compile", [](int) { return compile_worker_main(STDIN_FILENO, STDOUT_FILENO); }},
+      {"device", [](int gpu) { return device_worker_main(STDIN_FILENO, STDOUT_FILENO, gpu); }}};
+  registry.add(
+      "cuda",
+      "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
+      "worker process a device",
+      [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
+      {&CudaOptions::kind()}, std::move(traits));
 }
 
 }  // namespace warpath

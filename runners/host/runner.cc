@@ -10,8 +10,10 @@
 #include "engine/base/processor_name.h"
 #include "engine/plugin/options.h"
 #include "runners/arguments.h"
+#include "runners/host/execute/worker.h"
 #include "runners/host/judge/evaluation.h"
 #include "runners/host/options.h"
+#include "runners/worker/sandbox.h"
 
 namespace warpath {
 namespace {
@@ -31,7 +33,8 @@ class HostRunner final : public Runner {
   explicit HostRunner(const RunnerConfig& config)
       : options_(config.options == nullptr ? HostOptions{} : config.options->of<HostOptions>()),
         program_(config.program.empty() ? "/proc/self/exe" : config.program) {
-    if (!config.argument.empty()) throw bad_input("--runner host", config.argument, "no argument");
+    if (!config.argument.empty())
+      throw bad_input("--runner", "host:" + config.argument, "host without an argument");
     if (options_.min_samples > options_.max_samples) {
       throw bad_input("host.min_samples", std::to_string(options_.min_samples),
                       "at most host.max_samples");
@@ -145,6 +148,17 @@ class HostRunner final : public Runner {
   std::vector<std::unique_ptr<Lane>> idle_;
 };
 
+/// Which confinement of candidates this kernel does not offer.
+std::string confinement_notice() {
+  const Sandbox sandbox = probe_sandbox();
+  if (sandbox.missing().empty()) return "";
+  const std::string held = sandbox.blocks_files()
+                               ? "confined by " + sandbox.summary() + " alone"
+                               : "not confined: a hostile one has the rights of this user";
+  return "candidates on the host runner are " + held + " (this kernel does not offer " +
+         sandbox.missing() + ")";
+}
+
 }  // namespace
 
 void register_runner_host(RunnerRegistry& registry);
@@ -153,7 +167,11 @@ void register_runner_host(RunnerRegistry& registry) {
                "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
                "timed on the CPU",
                [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); },
-               {&HostOptions::kind()});
+               {&HostOptions::kind()},
+               {.timings = "CPU timings",
+                .automatic_rank = [](const Options&) { return 1; },
+                .notice = confinement_notice,
+                .workers = {{"host", [](int) { return host::worker_main(); }}}});
 }
 
 }  // namespace warpath

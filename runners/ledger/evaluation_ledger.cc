@@ -198,7 +198,7 @@ std::string EvaluationLedger::nearest(const Hash128& scene, const RunRequest& re
          "further";
 }
 
-/// The file is never replaced: the lock is on what is written.
+/// The file is never replaced, because the lock is held on the file itself.
 void EvaluationLedger::open() {
   const std::lock_guard lock(mutex_);
   if (out_) return;

@@ -80,7 +80,7 @@ class LedgerRunner final : public Runner {
   }
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
-    // a comparison of two variants is none, and has no place in the ledger
+    // a comparison of two variants is not an evaluation and is not recorded
     const bool of_campaign = request.against == nullptr;
     if (!of_campaign && inner_) return inner_->run(request, stop);
     if (ledger_->mode() != Mode::record && of_campaign) {

@@ -29,6 +29,11 @@ void in_parallel(std::int64_t count,
 /// The operands of an operation that maps rows to rows.
 inline constexpr Operand kRowsIn{"x", Operand::Kind::tensor, true, "[..., C]"};
 inline constexpr Operand kRowsOut{"out", Operand::Kind::output, true, "[..., C]"};
+/// Those of normalisations with an affine map of their C channels.
+inline constexpr Operand kChannelWeight{"weight", Operand::Kind::tensor, false, "[C], default 1"};
+inline constexpr Operand kChannelBias{"bias", Operand::Kind::tensor, false, "[C], default 0"};
+inline constexpr Operand kVarianceEps{"eps", Operand::Kind::number, false,
+                                      "added to the variance, default 1e-5"};
 
 /// The values of an operand; `count` times `otherwise` where it is left out.
 [[nodiscard]] std::vector<double> values_or(const OpCall& call,

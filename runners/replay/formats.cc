@@ -248,7 +248,7 @@ RecordedSpace from_own(const json& file, const std::string& name, const std::str
           place};
 }
 
-/// Kernel Tuner leaves the file of a run under way open at its end.
+/// The file of an unfinished Kernel Tuner run lacks its closing brackets.
 json parsed(const std::string& text, const std::string& place) {
   json file = json::parse(text, nullptr, false);
   if (!file.is_discarded()) return file;
@@ -258,7 +258,7 @@ json parsed(const std::string& text, const std::string& place) {
   return file;
 }
 
-/// "folder-file" without endings: spaces of one kernel lie in a folder, a file a device.
+/// "folder-file" without endings: a folder holds the spaces of one kernel, one file per device.
 std::string name_of(const std::filesystem::path& file) {
   const std::string stem = file.filename().string().substr(0, file.filename().string().find('.'));
   const std::string folder = std::filesystem::absolute(file).parent_path().filename().string();

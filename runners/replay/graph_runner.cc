@@ -27,7 +27,7 @@ class GraphRunner final : public Runner {
   [[nodiscard]] int lanes() const override { return clock_.devices(); }
   [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
     const KernelSpec& recorded = graph_->spec();
-    // A pretended device knows no kernel: what it recorded goes by the name of the spec.
+    // A synthetic device has no kernel: its recording is recognised by the name of the spec.
     const bool same = variant_key(baseline_variant(spec)) == graph_->node(0).key ||
                       (graph_->facts().runner == "synthetic" && recorded.name == spec.name);
     if (!same) {

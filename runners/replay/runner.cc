@@ -93,7 +93,7 @@ class ReplayRunner final : public Runner {
   [[nodiscard]] std::map<std::string, double> figures() const override { return clock_.figures(); }
 
  private:
-  /// What was recorded is the kernel as it is: its points are values of the tunables.
+  /// The recorded points are values of the tunables of the unchanged kernel.
   [[nodiscard]] std::uint32_t row_of(const Variant& variant) const {
     if (variant.source != source_) return RecordedSpace::kNone;
     std::vector<Level> point;
@@ -129,7 +129,8 @@ std::unique_ptr<Runner> make_replay_runner(const RunnerConfig& config) {
 
 void register_runner_replay(RunnerRegistry& registry) {
   registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE",
-               make_replay_runner, {&ReplayOptions::kind()});
+               make_replay_runner, {&ReplayOptions::kind()},
+               {.timings = "recorded timings", .evaluates = false});
 }
 
 }  // namespace warpath

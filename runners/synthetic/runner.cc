@@ -124,9 +124,10 @@ std::optional<Landscape::Point> landscape_point(const Landscape& landscape,
 void register_runner_synthetic(RunnerRegistry& registry) {
   registry.add(
       "synthetic",
-      "a seeded landscape with a known optimum, searched instead of the kernel of the spec",
+      "a seeded landscape with a known optimum, searched instead of the kernel of the spec: "
+      "synthetic[:PRESET]",
       [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); },
-      {&SyntheticOptions::kind()});
+      {&SyntheticOptions::kind()}, {.timings = "pretended timings", .evaluates = false});
 }
 
 }  // namespace warpath

@@ -17,8 +17,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
 constexpr std::string_view kMark = "WPf1";
 
-/// Whether to go on after a call that failed: it was interrupted, or the stream, which another
-/// process may share and have set so, does not block.
+/// True if a failed call should be repeated: it was interrupted, or the stream is non-blocking,
+/// which another process that shares it may have set.
 bool try_again(int fd, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;

@@ -124,9 +124,9 @@ void limit(int resource, std::int64_t most) {
   ::_exit(127);
 }
 
-/// Runs calls one after the other on a thread that ends with the process. PR_SET_PDEATHSIG means
-/// the thread that forked, not the process: only children of such a thread live as long as the
-/// process, and no longer, however it ends.
+/// Runs calls one after the other on a thread that lives as long as the process. PR_SET_PDEATHSIG
+/// refers to the thread that forked, not to the process: children forked by this thread die exactly
+/// when the process does.
 class Starter {
  public:
   static void run(const std::function<void()>& call) {
@@ -267,7 +267,8 @@ ProcessResult run_process(const ProcessSpec& spec,
     else if (stop.stop_requested())
       kill_as(ProcessEnd::stopped);
   }
-  ::kill(-pid, SIGKILL);  // also what the child left behind; the zombie keeps the group id ours
+  ::kill(-pid, SIGKILL);  // also kills the child's own children; until the zombie is reaped, the
+                          // group id cannot be reused
   rusage usage{};
   const int status = reap(pid, usage);
   if (result.output.size() > output_limit_bytes) result.output.resize(output_limit_bytes);

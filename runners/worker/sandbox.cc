@@ -34,8 +34,8 @@ constexpr std::uint64_t kExecute = 1, kWriteFile = 1U << 1U, kReadFile = 1U << 2
                         kReadFolder = 1U << 3U, kTruncate = 1U << 14U;
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate;
 
-/// Every right of files that a version knows: 13 of the first, then referring, truncating and, from
-/// the fifth on, device controls.
+/// Every file right that a version knows: 13 in the first, then referring, truncating and, from the
+/// fifth on, device controls.
 std::uint64_t rights_of(int version) {
   constexpr std::uint64_t kFirst = (1U << 13U) - 1;
   return version >= 5   ? (1U << 16U) - 1
@@ -48,8 +48,8 @@ int landlock_version() {
   return static_cast<int>(std::max(0L, ::syscall(kCreateRuleset, nullptr, 0, kAskVersion)));
 }
 
-/// A ruleset that allows nothing of what it knows: files, TCP (4), abstract sockets and signals to
-/// others (6). -1 where there is none.
+/// A ruleset that allows nothing that this version can restrict: files, TCP (from 4 on), abstract
+/// sockets and signals to others (from 6 on). -1 if Landlock is not available.
 int make_ruleset(int version) {
   if (version < 1) return -1;
   const LandlockRuleset rules{.files = rights_of(version),
@@ -58,7 +58,7 @@ int make_ruleset(int version) {
   const std::size_t size = version >= 6 ? sizeof rules : version >= 4 ? 16U : 8U;
   const auto ruleset = static_cast<int>(::syscall(kCreateRuleset, &rules, size, 0));
   if (ruleset < 0) return -1;
-  // Out of the way of descriptors that a child process puts in place.
+  // Moves the descriptor above those that a child process replaces.
   const int high = ::fcntl(ruleset, F_DUPFD_CLOEXEC, 64);
   ::close(ruleset);
   return high;

@@ -341,7 +341,8 @@ bool install_filter(FilterProgram program, bool all_threads) noexcept {
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()),
                           .filter = const_cast<sock_filter*>(program.data())};
   const unsigned flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0U;
-  // A filter may cost speed by a mitigation that only matters to those who share a process with it.
+  // Turns off a mitigation that makes filtered processes slower and only matters between programs
+  // in one process.
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                 &filter) == 0)
     return true;

@@ -17,9 +17,9 @@ namespace warpath {
 namespace {
 
 constexpr std::int64_t kOpenFiles = 64;
-/// Between the end of its stream and its own.
+/// Time allowed between the end of the stream and the end of the process.
 constexpr std::chrono::seconds kOwnEnd{1};
-/// How late a stop request may be noticed, and how long is waited at once otherwise.
+/// Longest delay until a stop request is noticed, and longest single wait otherwise.
 constexpr std::int64_t kStopTickMs = 20, kTickMs = 1000;
 
 ProcessSpec locked_down(const LockedWorker& worker, const std::string& folder) {
@@ -85,7 +85,7 @@ void WorkerProcess::send(std::string frame, int descriptor) {
   static_cast<void>(pump());
 }
 
-/// False where the stream takes no more now, or no more at all.
+/// False if the stream accepts no more now, or is closed.
 bool WorkerProcess::write_some(Outgoing& frame) {
   iovec part{frame.bytes.data() + frame.done, frame.bytes.size() - frame.done};
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
@@ -110,8 +110,8 @@ bool WorkerProcess::write_some(Outgoing& frame) {
   return true;
 }
 
-/// Writes and reads what is possible now, but not past a frame that nobody has taken yet. False
-/// once the stream is at its end.
+/// Writes and reads what is possible without waiting, but reads no further than the first frame
+/// that has not been taken. False at the end of the stream.
 bool WorkerProcess::pump() {
   while (!outgoing_.empty() && write_some(outgoing_.front())) {
     if (outgoing_.front().done == outgoing_.front().bytes.size()) outgoing_.pop_front();

@@ -27,7 +27,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
     {"moves",
-     {"model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
+     {"syntax", "model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose",
+      "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/host", {"compile", "execute", "judge"}},
     {"runners/cuda",
@@ -144,21 +145,60 @@ TEST_CASE("every folder with files says in a README what it is for") {
   }
 }
 
+TEST_CASE("the README of a folder names every header in it") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cuh") continue;
+      const std::string readme = read_file(entry.path().parent_path() / "README.md");
+      const std::regex name("`[^`]*\\b" + entry.path().stem().string() + "\\b[^`]*`");
+      CAPTURE(entry.path().string());
+      CHECK(std::regex_search(readme, name));
+    }
+  }
+}
+
 TEST_CASE("plug-ins do not include each other") {
-  for (const std::string folder : {"moves/catalogue", "priors"}) {
-    const std::string list =
-        read_file(source_root() / folder.substr(0, folder.find('/')) / "meson.build");
-    const auto is_plugin = [&](const fs::path& path) {
-      return list.find("'" + path.stem().string() + "',") != std::string::npos;
+  const std::string lists = read_file(source_root() / "meson.build");
+  for (const auto& where :
+       std::map<std::string, std::string>{{"selection", "engine/search/selection"},
+                                          {"backup", "engine/search/backup"},
+                                          {"widening", "engine/search/widening"},
+                                          {"stop", "engine/search/stop"},
+                                          {"strategy", "engine/search/strategy"},
+                                          {"move", "moves/catalogue"},
+                                          {"prior", "priors"},
+                                          {"runner", "runners"},
+                                          {"gate", "runners/cuda/gates"},
+                                          {"host_op", "runners/reference/ops"},
+                                          {"command", "experiments/commands"}}) {
+    const std::string &kind = where.first, &folder = where.second;
+    std::smatch list;
+    CAPTURE(kind);
+    REQUIRE(std::regex_search(lists, list, std::regex("'" + kind + R"(': \[([^\]]*)\])")));
+    const std::string names = list[1];
+    // the plug-in that owns a file, a runner everything in its folder; empty if there is none
+    const auto plugin_of = [&](const std::string& file) {
+      if (!file.starts_with(folder + "/")) return std::string();
+      const std::string rest = file.substr(folder.size() + 1);
+      const std::string name = rest.substr(0, rest.find_first_of(kind == "runner" ? "/" : "./"));
+      if (kind != "runner" && rest.find('/') != std::string::npos) return std::string();
+      return names.find("'" + name + "'") == std::string::npos ? std::string() : name;
     };
+    std::size_t plugin_files = 0;
     for (const fs::path& file : sources_in(folder)) {
+      const std::string own = plugin_of(file.string());
+      if (own.empty()) continue;
+      ++plugin_files;
       for (const std::string& name : own_includes(file)) {
-        if (!is_plugin(file) || fs::path(name).parent_path() != folder) continue;
+        const std::string other = plugin_of(name);
         CAPTURE(file.string());
         CAPTURE(name);
-        CHECK((fs::path(name).stem() == file.stem() || !is_plugin(name)));
+        CHECK((other.empty() || other == own));
       }
     }
+    CHECK(plugin_files > 0);
   }
 }
 

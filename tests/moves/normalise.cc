@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "tests/moves/normal_kernels.h"
 
 using namespace warpath;

@@ -8,11 +8,11 @@
 #include "engine/text/source_edit.h"
 #include "engine/text/tokens.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 using namespace warpath;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath::test {
 

@@ -8,9 +8,9 @@
 
 #include "engine/spec/spec_load.h"
 #include "engine/text/tokens.h"
-#include "moves/model/syntax.h"
-#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/unit.h"
 #include "tests/support/source_mutations.h"
 
 namespace warpath::test {

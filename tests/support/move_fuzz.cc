@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "moves/model/syntax.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/syntax/unit.h"
 #include "tests/support/kernel_variations.h"
 
 namespace warpath::test {

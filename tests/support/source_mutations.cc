@@ -6,7 +6,7 @@
 
 #include "engine/text/tokens.h"
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::test {
 namespace {

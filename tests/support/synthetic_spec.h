@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath::test {
 

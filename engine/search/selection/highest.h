@@ -12,7 +12,7 @@ namespace warpath {
   return 1 + static_cast<double>(arm.visits) + static_cast<double>(arm.in_flight);
 }
 
-/// The first arm of the highest score. `score` is asked once an arm, in their order.
+/// The first arm with the highest score. `score` is called once for each arm, in order.
 template <class Score>
 [[nodiscard]] std::size_t first_of_highest(std::span<const Arm> arms, Score score) {
   std::size_t chosen = 0;

@@ -198,7 +198,8 @@ class History final : public Strategy {
     return it->second;
   }
 
-  /// Takes in what was measured since the last call, whoever asked for it.
+  /// Takes in everything measured since the last call, also what other parts of the search
+  /// requested.
   void admit(Field& field) {
     for (; seen_ < field.graph().node_count(); ++seen_) waiting_.push_back(NodeId{seen_});
     std::erase_if(waiting_, [&](NodeId node) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "engine/base/ascii.h"
+
 namespace warpath::cuda {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '%' || c == '.';
+bool is_ptx_word(char c) {
+  return is_word(c) || c == '$' || c == '%' || c == '.';
 }
 
 bool is_space(char c) {
@@ -48,11 +49,11 @@ std::vector<PtxToken> tokenize_ptx(std::string_view text) {
     if (text[at] == '"') {
       kind = PtxToken::Kind::string;
       size = string_length(text, at);
-    } else if (is_word(text[at])) {
+    } else if (is_ptx_word(text[at])) {
       kind = PtxToken::Kind::word;
-      while (at + size < text.size() &&
-             (is_word(text[at + size]) || (text[at + size] == ':' && at + size + 1 < text.size() &&
-                                           text[at + size + 1] == ':'))) {
+      while (at + size < text.size() && (is_ptx_word(text[at + size]) ||
+                                         (text[at + size] == ':' && at + size + 1 < text.size() &&
+                                          text[at + size + 1] == ':'))) {
         // "::" joins words: "shared::cta", "L1::evict_last"
         size += text[at + size] == ':' ? 2 : 1;
       }

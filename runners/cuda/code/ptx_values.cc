@@ -1,8 +1,9 @@
 #include "runners/cuda/code/ptx_values.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "engine/base/ascii.h"
 
 namespace warpath::cuda {
 namespace {
@@ -86,8 +87,7 @@ std::optional<Number> plain(std::string_view opcode, Number a, Number b) {
 
 bool is_floating(const PtxInstruction& instruction) {
   return std::ranges::any_of(instruction.modifiers, [](std::string_view m) {
-    return m.starts_with("bf16") ||
-           (m.size() > 1 && m[0] == 'f' && std::isdigit(static_cast<unsigned char>(m[1])) != 0);
+    return m.starts_with("bf16") || (m.size() > 1 && m[0] == 'f' && is_digit(m[1]));
   });
 }
 
@@ -127,9 +127,7 @@ std::vector<std::string_view> ptx_registers(std::string_view operand) {
   for (std::size_t at = operand.find('%'); at != std::string_view::npos;
        at = operand.find('%', at)) {
     std::size_t end = at + 1;
-    while (end < operand.size() &&
-           (std::isalnum(static_cast<unsigned char>(operand[end])) != 0 || operand[end] == '_'))
-      ++end;
+    while (end < operand.size() && is_word(operand[end])) ++end;
     out.push_back(operand.substr(at, end - at));
     at = end;
   }

@@ -122,7 +122,7 @@ std::optional<CodeCounts> CompileCheck::code(const Variant& variant,
                                              const Disassembler& tool,
                                              std::string& why,
                                              const std::stop_token& stop) const {
-  // what the code holds is one thing, whether it may run another
+  // whether the code may run does not matter for what it contains
   const Builder ungated(*service_, GatePlan{}, arch_, limits_);
   const Build build =
       ungated.build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);

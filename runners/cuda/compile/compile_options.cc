@@ -3,23 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/ascii.h"
+
 namespace warpath::cuda {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxOptionBytes = 4096;
 
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool all_of_name(std::string_view text) {
-  return !text.empty() && is_name_start(text.front()) &&
-         std::ranges::all_of(text, [](char c) { return is_name_start(c) || is_digit(c); });
+  return !text.empty() && is_word_start(text.front()) && std::ranges::all_of(text, is_word);
 }
 
 /// "-DNAME", "-DNAME=VALUE", "-UNAME": `rest` is what follows the letter.
@@ -81,11 +74,11 @@ std::string option_problem(std::string_view option) {
 
 std::string compile_problem(const CompileRequest& request) {
   const std::string_view punctuation = "<>,:() *&-+'.";
-  const bool named =
-      !request.kernel.empty() && request.kernel.size() <= kMaxNameBytes &&
-      is_name_start(request.kernel.front()) && std::ranges::all_of(request.kernel, [&](char c) {
-        return is_name_start(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
-      });
+  const bool named = !request.kernel.empty() && request.kernel.size() <= kMaxNameBytes &&
+                     is_word_start(request.kernel.front()) &&
+                     std::ranges::all_of(request.kernel, [&](char c) {
+                       return is_word(c) || punctuation.find(c) != std::string_view::npos;
+                     });
   if (!named)
     return "kernel name '" + request.kernel.substr(0, 80) +
            "' is no name or template instantiation";

@@ -88,7 +88,7 @@ std::optional<CompilePool::Job> CompilePool::next(const std::stop_token& stop) {
   return job;
 }
 
-/// A worker that has said its hello; null once too many in a row have not, or at the end.
+/// A worker that has sent its hello; null after too many failures in a row, or at the end.
 std::unique_ptr<WorkerProcess> CompilePool::start(const std::stop_token& stop) {
   while (!stop.stop_requested() && problem().empty()) {
     std::string why;
@@ -117,8 +117,7 @@ std::unique_ptr<WorkerProcess> CompilePool::start(const std::stop_token& stop) {
   return nullptr;
 }
 
-/// Each request gets a worker that lives, and a second one where the first was killed over it from
-/// outside.
+/// Gives each request a live worker, and a second one if the first was killed from outside.
 CompileResult CompilePool::compile(std::unique_ptr<WorkerProcess>& worker,
                                    const CompileRequest& request,
                                    const std::stop_token& stop) {

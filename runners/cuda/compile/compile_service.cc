@@ -30,8 +30,8 @@ bool spells_names_out(std::string_view source) {
       kJoining, [&](std::string_view text) { return source.find(text) != std::string_view::npos; });
 }
 
-/// Leaves out of `texts` what neither the source nor an option can mean: a tunable of the launch
-/// plan alone is no reason to compile the same text again.
+/// Removes from `texts` the names that neither the source nor an option uses: a tunable that only
+/// changes the launch plan must not cause another compilation.
 void drop_unused(const CompileRequest& request, const SplitOptions& split, MacroTexts& texts) {
   std::string mentioned = request.source + "\n" + request.kernel;
   for (const auto& [name, text] : split.macros) mentioned += "\n" + text;
@@ -141,7 +141,7 @@ CompiledVariant CompileService::compile(const KernelSpec& spec,
   return out;
 }
 
-/// A flight of `request`: landed already where the result is known, otherwise under way.
+/// A flight of `request`: already landed if the result is known, otherwise under way.
 CompileService::FlightPtr CompileService::begin(const CompileRequest& request) {
   auto flight = std::make_shared<Flight>();
   flight->key = code_key(request, compiler_identity_);
@@ -230,7 +230,7 @@ void CompileService::remember(const Hash128& key, const CodePtr& result) {
   }
 }
 
-/// Hands results of the pool to who waits, then writes them down.
+/// Delivers results of the pool to waiters, then stores them.
 void CompileService::collect(const std::stop_token& ending) {
   while (!ending.stop_requested()) {
     auto done = pool_->wait(std::chrono::milliseconds(50));

@@ -39,7 +39,7 @@ constexpr std::array<ToolkitFile, 15> kToolkitFiles{{
     {"crt/host_defines.h", "crt/host_defines.h"},
 }};
 
-/// Headers of the host that mean nothing more on the device than these lines.
+/// Host headers, replaced by the lines that matter on the device.
 struct Replacement {
   std::string_view name;
   std::string_view text;

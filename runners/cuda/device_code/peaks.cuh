@@ -161,88 +161,80 @@ extern "C" __global__ void __launch_bounds__(256) peak_ex2(float* out, u32 itera
 #if __CUDA_ARCH__ >= 800
 // Tensor cores by mma.sync: kChains products a warp and round.
 
-/// 16 x 8 x 16, accumulated in fp32.
-extern "C" __global__ void __launch_bounds__(256) peak_mma_bf16(float* out, u32 iterations) {
+namespace {
+
+__device__ float joined(float a, float b) {
+  return a + b;
+}
+__device__ u32 joined(u32 a, u32 b) {
+  return a ^ b;
+}
+
+/// `product(d, a, b)` adds one product to the accumulators d; words of its operands are
+/// `random(seed)`.
+template <int kAccumulators, class T, class Random, class Product>
+__device__ __forceinline__ void chains_of_products(T* out,
+                                                   u32 iterations,
+                                                   Random random,
+                                                   Product product) {
   u32 a[4], b[2];
-  for (int i = 0; i < 4; ++i) a[i] = random_bf16x2(thread_index() * 8 + i);
-  for (int i = 0; i < 2; ++i) b[i] = random_bf16x2(thread_index() * 8 + 4 + i);
-  float d[kChains][4] = {};
+  for (int i = 0; i < 4; ++i) a[i] = random(thread_index() * 8 + i);
+  for (int i = 0; i < 2; ++i) b[i] = random(thread_index() * 8 + 4 + i);
+  T d[kChains][kAccumulators] = {};
   for (u32 round = 0; round < iterations; ++round) {
 #pragma unroll
-    for (int i = 0; i < kChains; ++i) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-          "{%8,%9}, {%0,%1,%2,%3};"
-          : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+    for (int i = 0; i < kChains; ++i) product(d[i], a, b);
   }
-  float sum = 0;
-  for (int i = 0; i < kChains; ++i) sum += d[i][0] + d[i][1] + d[i][2] + d[i][3];
+  T sum = 0;
+  for (int i = 0; i < kChains; ++i) {
+    for (int k = 0; k < kAccumulators; ++k) sum = joined(sum, d[i][k]);
+  }
   out[thread_index()] = sum;
+}
+
+}  // namespace
+
+#define WARPATH_FLOAT(x) "+f"(x)
+#define WARPATH_INT(x) "+r"(x)
+#define WARPATH_WORDS "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])
+#define WARPATH_PRODUCT_4(type, c, shape)                                 \
+  [](type(&d)[4], const u32(&a)[4], const u32(&b)[2]) {                   \
+    asm volatile("mma.sync.aligned." shape                                \
+                 " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+                 : c(d[0]), c(d[1]), c(d[2]), c(d[3])                     \
+                 : WARPATH_WORDS);                                        \
+  }
+
+/// 16 x 8 x 16, accumulated in fp32.
+extern "C" __global__ void __launch_bounds__(256) peak_mma_bf16(float* out, u32 iterations) {
+  chains_of_products<4>(
+      out, iterations, random_bf16x2,
+      WARPATH_PRODUCT_4(float, WARPATH_FLOAT, "m16n8k16.row.col.f32.bf16.bf16.f32"));
 }
 
 /// 16 x 8 x 16, accumulated in fp16: twice as fast as in fp32 on some chips.
 extern "C" __global__ void __launch_bounds__(256) peak_mma_f16(u32* out, u32 iterations) {
-  u32 a[4], b[2];
-  for (int i = 0; i < 4; ++i) a[i] = random_f16x2(thread_index() * 8 + i);
-  for (int i = 0; i < 2; ++i) b[i] = random_f16x2(thread_index() * 8 + 4 + i);
-  u32 d[kChains][2] = {};
-  for (u32 round = 0; round < iterations; ++round) {
-#pragma unroll
-    for (int i = 0; i < kChains; ++i) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
-          "{%0,%1};"
-          : "+r"(d[i][0]), "+r"(d[i][1])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-  }
-  u32 sum = 0;
-  for (int i = 0; i < kChains; ++i) sum ^= d[i][0] ^ d[i][1];
-  out[thread_index()] = sum;
+  chains_of_products<2>(
+      out, iterations, random_f16x2, [](u32(&d)[2], const u32(&a)[4], const u32(&b)[2]) {
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
+            "{%0,%1};"
+            : "+r"(d[0]), "+r"(d[1])
+            : WARPATH_WORDS);
+      });
 }
 
 /// 16 x 8 x 8, accumulated in fp32.
 extern "C" __global__ void __launch_bounds__(256) peak_mma_tf32(float* out, u32 iterations) {
-  u32 a[4], b[2];
-  for (int i = 0; i < 4; ++i) a[i] = random_tf32(thread_index() * 8 + i);
-  for (int i = 0; i < 2; ++i) b[i] = random_tf32(thread_index() * 8 + 4 + i);
-  float d[kChains][4] = {};
-  for (u32 round = 0; round < iterations; ++round) {
-#pragma unroll
-    for (int i = 0; i < kChains; ++i) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-          "{%8,%9}, {%0,%1,%2,%3};"
-          : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-  }
-  float sum = 0;
-  for (int i = 0; i < kChains; ++i) sum += d[i][0] + d[i][1] + d[i][2] + d[i][3];
-  out[thread_index()] = sum;
+  chains_of_products<4>(
+      out, iterations, random_tf32,
+      WARPATH_PRODUCT_4(float, WARPATH_FLOAT, "m16n8k8.row.col.f32.tf32.tf32.f32"));
 }
 
 /// 16 x 8 x 32, accumulated in int32.
 extern "C" __global__ void __launch_bounds__(256) peak_mma_s8(u32* out, u32 iterations) {
-  u32 a[4], b[2];
-  for (int i = 0; i < 4; ++i) a[i] = mix(thread_index() * 8 + i);
-  for (int i = 0; i < 2; ++i) b[i] = mix(thread_index() * 8 + 4 + i);
-  u32 d[kChains][4] = {};
-  for (u32 round = 0; round < iterations; ++round) {
-#pragma unroll
-    for (int i = 0; i < kChains; ++i) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-          "{%0,%1,%2,%3};"
-          : "+r"(d[i][0]), "+r"(d[i][1]), "+r"(d[i][2]), "+r"(d[i][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-  }
-  u32 sum = 0;
-  for (int i = 0; i < kChains; ++i) sum ^= d[i][0] ^ d[i][1] ^ d[i][2] ^ d[i][3];
-  out[thread_index()] = sum;
+  chains_of_products<4>(out, iterations, mix,
+                        WARPATH_PRODUCT_4(u32, WARPATH_INT, "m16n8k32.row.col.s32.s8.s8.s32"));
 }
 
 /// 8 x 8 x 4, and from compute capability 9.0 on kChains / 2 times 16 x 8 x 16.
@@ -303,8 +295,6 @@ extern "C" __global__ void __launch_bounds__(256) peak_mma_f64(double* out, u32 
   WARPATH_4(c, i), WARPATH_4(c, i + 4), WARPATH_4(c, i + 8), WARPATH_4(c, i + 12)
 #define WARPATH_64(c, i) \
   WARPATH_16(c, i), WARPATH_16(c, i + 16), WARPATH_16(c, i + 32), WARPATH_16(c, i + 48)
-#define WARPATH_FLOAT(x) "+f"(x)
-#define WARPATH_INT(x) "+r"(x)
 
 namespace {
 

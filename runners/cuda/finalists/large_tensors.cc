@@ -15,7 +15,8 @@ constexpr const char* kGates =
     "launch_contract,reference,output_poison,guard_zones,inputs_unchanged";
 constexpr double kSeconds = 60;  // for placing a workload, and for an evaluation
 
-/// Rounding grows with sums, and a kernel is no reference: only what is grossly wrong counts.
+/// The baseline kernel is the reference here, and rounding errors grow with the sums: only gross
+/// differences count.
 Tolerance widened_to_offsets(Tolerance tolerance) {
   constexpr double kFactor = 256;
   const auto wide = [](double own) { return std::max(own, std::min(kFactor * own, 0.05)); };
@@ -43,7 +44,7 @@ double launch_ns_of_baseline(const FinalistSetup& setup, const Workload& workloa
   return 0;
 }
 
-/// What became of one workload.
+/// The result for one workload.
 struct Seen {
   enum class What { right, wrong, not_told } what = What::not_told;
   std::string detail;
@@ -59,7 +60,7 @@ Seen run(const FinalistSetup& setup, DeviceLane& lane, const Workload& workload)
   if (!own.trouble.empty()) return {not_told, own.trouble};
   if (own.status != Status::ok)
     return {not_told, "the spec's kernel is not right there: " + own.log};
-  // A worker may be killed from outside: who ends one is asked again.
+  // Somebody else may have killed the worker: a candidate whose worker dies gets a second try.
   TrialReply reply = screen(lane, of->candidate, setup.stop);
   if (reply.status == Status::crashed && reply.trouble.empty())
     reply = screen(lane, of->candidate, setup.stop);

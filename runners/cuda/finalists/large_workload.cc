@@ -12,7 +12,7 @@
 namespace warpath::cuda {
 namespace {
 
-// what signed offsets of 32 bits reach
+// the range of signed 32-bit offsets
 constexpr std::int64_t kOffsets = std::int64_t{1} << 31U;
 constexpr std::int64_t kUnsignedOffsets = std::int64_t{1} << 32U;
 constexpr double kMostNs = 2e9;
@@ -41,7 +41,7 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return elements;
 }
 
-/// nullopt where anything but outermost extents follows the argument, or nothing does.
+/// nullopt if the argument changes anything but outermost extents, or nothing at all.
 std::optional<Size> size_of(const KernelSpec& spec, const Workload& declared, const ArgSpec& arg) {
   const auto value = scalar_value(arg, declared);
   if (!value || !std::holds_alternative<std::int64_t>(*value) || std::get<std::int64_t>(*value) < 1)
@@ -78,9 +78,9 @@ std::int64_t factor_past(const Size& size, std::int64_t least, bool in_bytes) {
   return factor;
 }
 
-/// Another value than the declared one with no growing tensor of more than 2^31 bytes: the greatest
-/// multiple, an odd one from 3 on, so that what relies on powers of two shows; a half of the
-/// declared one where there is none, which may be more than that.
+/// A value other than the declared one for which no growing tensor exceeds 2^31 bytes: the greatest
+/// multiple, odd from 3 on, which exposes code that relies on powers of two. If there is none, half
+/// of the declared value, which may exceed the limit.
 std::int64_t value_within(const Size& size) {
   const std::int64_t most = factor_past(size, kOffsets, true) - 1;
   if (most < 2) return size.value - size.value / 2;

@@ -22,8 +22,8 @@ namespace {
 const std::string kSanitizer(kSanitizerGate);
 constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
 
-/// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and
-/// nothing was written beside tensors.
+/// Runs the case without a tool. Returns what is wrong with it; empty if the spec's kernel and the
+/// candidate are correct and write only to their tensors.
 std::string plain_problem(const FinalistSetup& setup, const FinalistCase& of) {
   constexpr double kSmallSeconds = 15;
   try {
@@ -184,7 +184,8 @@ GateResult sanitize(const FinalistSetup& setup) {
     for (std::size_t i = 0; i < under_way.size(); ++i) {
       Checked one = under_way[i].get();
       if (one.answer == fail && i == 0 && !where.empty()) {
-        // The contract names the declared sizes: what is wrong beyond them may rely on them.
+        // The contract covers the declared sizes only; a kernel that fails at other sizes may rely
+        // on them.
         one = check(setup, {.problem = setup.problem, .candidate = setup.candidate}, kTools[0],
                     of_a_tool);
         if (one.answer == pass) one.detail += " at the spec's sizes";

@@ -12,8 +12,8 @@ namespace warpath::cuda {
 namespace {
 
 constexpr std::int64_t kLeastSize = 64;
-/// What is left of a size when it is divided by this, or by the largest power of two that the small
-/// one reaches, stays: a tail that vectors or warps overrun is still one.
+/// A smaller size keeps the remainder of the division by this, or by the largest power of two not
+/// above it: a size that leaves a partial vector or warp still does.
 constexpr std::uint64_t kKeptRemainder = 64;
 
 /// About a `factor`-th of `size`, but not less than `least`.
@@ -51,7 +51,7 @@ std::map<std::string, std::int64_t> sizes_of(const KernelSpec& spec,
       if (size > 1 && elements_of(spec, with_sizes(workload, {{arg.name, 2 * size}})) != total)
         out[arg.name] = size;
     } catch (const Error&) {
-      continue;  // twice as large is no size: it is left alone
+      continue;  // an argument that cannot be doubled is not a size
     }
   }
   return out;

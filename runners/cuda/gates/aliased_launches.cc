@@ -25,7 +25,7 @@ std::vector<Pair> pairs_of(const KernelSpec& spec, const std::vector<TensorPlace
         auto a = index_of(group[i]), b = index_of(group[k]);
         if (!a || !b) continue;
         if (tensors[*a].is_written()) std::swap(a, b);
-        // two results in one place: which one is there is not said
+        // two results in one place: which one remains is unspecified
         if (tensors[*a].is_written()) continue;
         // Contents that are read under both names must be the same.
         const bool both_read = tensors[*b].is_read();
@@ -39,9 +39,9 @@ std::vector<Pair> pairs_of(const KernelSpec& spec, const std::vector<TensorPlace
   return pairs;
 }
 
-/// A spec that says `may_alias` is called in place: so is the candidate, once for each pair, and
-/// its results are those of separate buffers. Where the baseline's are not, the spec promises too
-/// much and nothing is judged.
+/// A spec with `may_alias` may be called in place, so the candidate is launched that way, once for
+/// each pair, and must give the results of separate buffers. If the baseline does not, the spec
+/// promises too much and nothing is judged.
 class AliasedLaunches final : public DeviceGate {
  public:
   AliasedLaunches()

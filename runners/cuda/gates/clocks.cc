@@ -55,7 +55,7 @@ class Clocks final : public DeviceGate {
     }
     return out;
   }
-  /// The shortest of a few: the host may be interrupted, a device may not be early.
+  /// The shortest of a few, because the host may be interrupted; a device is never early.
   static double by_host(Trial& trial, std::size_t w) {
     double shortest = std::numeric_limits<double>::infinity();
     for (int attempt = 0; attempt < trial.repeats(w, 5, 1, 100e6); ++attempt) {

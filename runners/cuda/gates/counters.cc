@@ -6,7 +6,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// Of the declared traffic: lines at the edges may be shared, and counters are sampled.
+/// Share of the declared traffic that must be seen: cache lines at the edges may be shared, and
+/// counters are sampled.
 constexpr double kLeastCounted = 0.9;
 
 /// A cold launch moves the compulsory bytes. What was written may still be in the level-2 cache.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kWait{10};
 
-/// Outputs at the end of a launch, in stream order, and 10 ms later.
+/// Compares the outputs at the end of a launch, in stream order, with those 10 ms later.
 class DeferredWork final : public DeviceGate {
  public:
   DeferredWork()

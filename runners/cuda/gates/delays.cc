@@ -13,22 +13,21 @@ namespace {
 /// Launches of delayed code, in each of which other warps, blocks or lanes are slow.
 constexpr int kMostRounds = 24, kLeastRounds = 6;
 constexpr double kRoundsNs = 100e6;
-/// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of
-/// a device's waves.
+/// Maximum number of slow blocks: a race in any of them shows, and the launch grows by only a few
+/// waves.
 constexpr std::int64_t kSlowBlocks = 4096;
 constexpr std::uint32_t kAllBlocks = 65536;
-/// Launches besides, in each of which one place alone is late, where memory is written that other
-/// blocks see.
+/// Further launches, each with one late place alone, at a write to memory that other blocks see.
 constexpr std::size_t kMostLateWrites = 8;
-/// So few are slow by about a millisecond: longer than most launches, so that what should come
-/// first comes last.
+/// Number of blocks that are slow by about a millisecond, which is longer than most launches: work
+/// that usually comes first then comes last.
 constexpr std::int64_t kLateBlocks = 16, kBlocksOfLateWarps = 512;
-/// A warp runs so many stretches by halves of its lanes.
+/// Number of stretches that a warp runs one half of its lanes after the other.
 constexpr std::uint32_t kSplits = 48;
 
-/// The same source with its order between threads changed: the PTX gets delays by warp, block and
-/// place, the driver assembles it, and what it computes must stay what it is without them. What
-/// changes waits for nothing where it should: for a barrier, for a copy, for another block.
+/// Runs the same source with another order between threads: delays by warp, block and place are
+/// added to the PTX, the driver assembles it, and the results must equal those without delays. If
+/// they differ, the kernel does not wait where it should: for a barrier, a copy or another block.
 class Delays final : public DeviceGate {
  public:
   Delays()
@@ -235,7 +234,7 @@ class Delays final : public DeviceGate {
             "cannot set the delays");
   }
 
-  /// Of all launches of code `c`.
+  /// For all launches of code `c`.
   static std::int64_t most_threads(const Trial& trial, std::size_t c) {
     std::int64_t most = 0;
     const auto grow = [&](const LaunchNumbers& n) {

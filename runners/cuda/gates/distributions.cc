@@ -4,10 +4,10 @@
 namespace warpath::cuda {
 namespace {
 
-/// Families of inputs that the baseline can compute, within the tolerance or what a correct kernel
-/// can reach there. Those that time and memory do not suffice for are left out. The memory around
-/// the tensors holds NaNs: at an end of their range, inputs may lead a kernel outside, to an
-/// element that it gives no weight.
+/// Judges the candidate on the families of inputs that the baseline can compute, within the
+/// tolerance or the error that a correct kernel can reach there. Families that exceed time or
+/// memory are left out. The memory around the tensors holds NaNs: inputs at an end of their range
+/// may lead a kernel to read outside them, with a weight of zero.
 class Distributions final : public DeviceGate {
  public:
   Distributions()

@@ -3,8 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// 20 launches with NaNs left in shared and local memory, beside a noisy neighbour, and with
-/// another split of cache and shared memory.
+/// Results of 20 launches with NaNs left in shared and local memory, beside a noisy neighbour, and
+/// with another split between cache and shared memory.
 class Perturbation final : public DeviceGate {
  public:
   Perturbation()

@@ -4,7 +4,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// Equal but for one last place: a mean or a scale factor may round.
+/// Equal within one unit in the last place: a mean or a scale factor may round.
 std::vector<Tolerance> last_place(const std::vector<TensorPlace>& tensors) {
   std::vector<Tolerance> out;
   for (const TensorPlace& tensor : tensors) {
@@ -16,8 +16,8 @@ std::vector<Tolerance> last_place(const std::vector<TensorPlace>& tensors) {
   return out;
 }
 
-/// Inputs of -1, 0 and 1 whose results are integers, so that sums are exact in any order and what
-/// is left out shows.
+/// Inputs of -1, 0 and 1 with integer results: sums are then exact in any order, so a term that is
+/// left out shows.
 class ExactIntegers final : public DeviceGate {
  public:
   ExactIntegers()

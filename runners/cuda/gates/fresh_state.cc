@@ -3,7 +3,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// Results and module variables after a fresh load and after many launches.
+/// Results and module variables must be the same after a fresh load and after many launches.
 class FreshState final : public DeviceGate {
  public:
   FreshState()

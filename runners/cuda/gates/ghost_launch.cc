@@ -4,7 +4,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// The harness itself is alive: poisoned outputs without a launch do not pass.
+/// Checks the harness itself: poisoned outputs without a launch must not pass.
 class Ghost final : public DeviceGate {
  public:
   Ghost()

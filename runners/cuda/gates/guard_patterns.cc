@@ -5,8 +5,9 @@
 namespace warpath::cuda {
 namespace {
 
-/// A number added to a random word, or a minimum with one, may leave it as it was: launches over
-/// each of the constant patterns, on the first slot and on the barely aligned one in turn.
+/// Adding a number to a random word, or taking a minimum with it, may leave it unchanged. So
+/// launches run over each constant pattern, alternately on the first slot and on the barely aligned
+/// one.
 class GuardPatterns final : public DeviceGate {
  public:
   GuardPatterns()

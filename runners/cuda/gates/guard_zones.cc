@@ -4,7 +4,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// Patterns of 16 MiB before, between and behind the tensors are what they were.
+/// Patterns of 16 MiB before, between and behind the tensors must be unchanged.
 class GuardZones final : public DeviceGate {
  public:
   GuardZones()

@@ -3,7 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// Fingerprints of all inputs after the launches; an input is no place to keep anything.
+/// Fingerprints of all inputs must be unchanged by the launches: a kernel may not store anything
+/// there.
 class Inputs final : public DeviceGate {
  public:
   Inputs()

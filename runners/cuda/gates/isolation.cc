@@ -4,8 +4,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// The state in which the last candidate left the device does not touch this one. A failure is the
-/// device's or the worker's, never the candidate's.
+/// The last candidate left the device in a state that does not affect this one. A failure is blamed
+/// on the device or the worker, never on the candidate.
 class Isolation final : public DeviceGate {
  public:
   Isolation()

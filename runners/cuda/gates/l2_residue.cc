@@ -9,8 +9,8 @@ constexpr int kSamples = 7;
 constexpr double kLeastOfUntouched = 0.8;
 constexpr double kLongNs = 20e6;
 
-/// After a flush, data that the kernel has just used are no faster than equal data elsewhere that
-/// it has not.
+/// After a flush, data that the kernel has just used must not be faster to read than equal data
+/// elsewhere that it has not used.
 class L2Hygiene final : public DeviceGate {
  public:
   L2Hygiene()
@@ -24,7 +24,7 @@ class L2Hygiene final : public DeviceGate {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs())
         continue;
-      if (trial.launch_ns(w) > kLongNs) continue;  // what a cache could keep does not show
+      if (trial.launch_ns(w) > kLongNs) continue;  // too long for an effect of cached data to show
       std::vector<double> touched, untouched;
       const std::size_t far = trial.at(w).slots.size() > 2 ? trial.at(w).slots.size() - 2 : 0;
       if (far == 0) return not_run("too few input sets");

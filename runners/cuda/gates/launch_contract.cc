@@ -3,10 +3,10 @@
 namespace warpath::cuda {
 namespace {
 
-/// A thread; a device keeps what its greediest kernel needed, for all threads at once.
+/// Bytes per thread. A device keeps what its most demanding kernel needed, for all threads at once.
 constexpr int kMostLocalBytes = 32 << 10;
 
-/// What is launched is what the spec describes, and fits the device.
+/// The launch is the one that the spec describes, and fits the device.
 class LaunchContract final : public DeviceGate {
  public:
   LaunchContract()

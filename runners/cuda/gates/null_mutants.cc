@@ -6,9 +6,9 @@
 namespace warpath::cuda {
 namespace {
 
-/// With zeros, one value everywhere, a copy of an input, another set's results, a missing tile or a
-/// missing last element in place of the results, the comparison fails: else nothing that passes
-/// means anything. Once a task.
+/// Checks the comparison itself, once per task: it must fail for zeros, one value everywhere, a
+/// copy of an input, another set's results, a missing tile or a missing last element in place of
+/// the results. Otherwise a pass would mean nothing.
 class NullMutants final : public DeviceGate {
  public:
   NullMutants()
@@ -41,7 +41,7 @@ class NullMutants final : public DeviceGate {
     return "";
   }
 
-  /// What one launch gave: launches may take long, copies do not.
+  /// The results of one launch, kept because a copy costs less than a launch.
   struct Right {
     DeviceMemory copy;  ///< of the output that mutates
     Hash128 fingerprint;

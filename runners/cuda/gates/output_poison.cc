@@ -3,8 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// NaNs and finite noise under the output give the same bytes; where a kernel is not deterministic,
-/// both results are right.
+/// Outputs must be the same bytes whether they held NaNs or finite noise before; for a kernel that
+/// is not deterministic, both results must be correct.
 class OutputPoison final : public DeviceGate {
  public:
   OutputPoison()

@@ -3,7 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// First, last and random elements of the inputs, at warm addresses and over the old answer.
+/// Changes the first, the last and random elements of the inputs, at warm addresses and over the
+/// previous result.
 class PerturbOne final : public DeviceGate {
  public:
   PerturbOne()

@@ -5,10 +5,11 @@
 namespace warpath::cuda {
 namespace {
 
-/// Of the bound: peaks are measured, and measured a little low.
+/// Tolerated share of the bound, since measured peaks are slightly too low.
 constexpr double kSlack = 0.97;
 
-/// Compulsory bytes and operations over the peaks measured on this device.
+/// No launch is faster than its compulsory bytes and operations at the peaks measured on this
+/// device.
 class PhysicsFloor final : public DeviceGate {
  public:
   PhysicsFloor()

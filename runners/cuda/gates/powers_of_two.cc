@@ -10,7 +10,7 @@ namespace warpath::cuda {
 namespace {
 
 constexpr std::size_t kMostInputs = 3;
-// a narrower type or another path for large values differs by thousands
+// a narrower type, or another path for large values, differs by thousands of units
 constexpr double kRoundings = 8;
 // of all outputs, which are judged on the host
 constexpr std::size_t kMostBytes = std::size_t{1} << 29;

@@ -30,7 +30,7 @@ constexpr std::array<Rule, 2> kRefusedModifiers{{
     {"evict_last", "cache residue outlives the launch"},
     {"sys", "system scope reaches beyond the device"},
 }};
-/// Special registers that tell launches or places apart.
+/// Special registers whose value differs between launches or places.
 constexpr std::array<Rule, 9> kRefusedRegisters{{
     {"%globaltimer", "time-dependent"},
     {"%clock", "time-dependent"},
@@ -42,7 +42,7 @@ constexpr std::array<Rule, 9> kRefusedRegisters{{
     {"%smid", "place-dependent"},
     {"%nsmid", "place-dependent"},
 }};
-/// Worth saying, not worth refusing.
+/// Reported, but no reason to refuse.
 constexpr std::array<std::string_view, 4> kNoted{"prefetch", "prefetchu", "nanosleep", "trap"};
 
 std::int64_t parameter_bytes(const ArgSpec& arg) {

@@ -3,8 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// Every output element of launches on poisoned outputs, on every declared input set. The last slot
-/// is aligned as the spec declares and no better.
+/// Compares every output element of launches on poisoned outputs, on every declared input set. The
+/// last slot is aligned as the spec declares and no better.
 class ReferenceGate final : public DeviceGate {
  public:
   ReferenceGate()
@@ -20,8 +20,8 @@ class ReferenceGate final : public DeviceGate {
       for (std::size_t i = 0; i < slots; ++i) {
         const std::size_t slot = (slots - i) % slots;  // the first, then the barely aligned one
         const InputSet& set = trial.declared_set(w, slot);
-        // A tool is slow, and one launch says it; a steady kernel is judged after its timed
-        // launches. Gates before those find the inputs in place.
+        // Under a tool, which is slow, one launch suffices; a steady kernel is judged after its
+        // timed launches. Earlier gates find the inputs in place.
         const bool is_enough = trial.request().untimed ? i > 0 : i >= 2 && trial.is_steady(w);
         if (is_enough) {
           trial.problem().restore(w, slot, set);

@@ -6,7 +6,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// After many launches on the same contents and addresses, one of them changes.
+/// After many launches on the same contents and addresses, one of the two changes, and the result
+/// must follow.
 class Replay final : public DeviceGate {
  public:
   Replay()

@@ -7,13 +7,13 @@
 namespace warpath::cuda {
 namespace {
 
-/// Another order of summation changes an error by less than this factor; another type by far more.
+/// Another order of summation changes the error by less than this factor, another type by much
+/// more.
 constexpr double kGrowth = 64;
-/// What fp32 arithmetic stays below.
+/// Upper bound of the error of fp32 arithmetic.
 constexpr double kLeastNorm = 0x1p-18;
 
-/// Where the contract allows approximations of functions an error may be as large as its tolerance
-/// says.
+/// If the contract allows approximate functions, the error may be as large as its tolerance.
 bool allows_approximations(const KernelSpec& spec) {
   return spec.bound.flops.contains("sfu") ||
          std::ranges::any_of(spec.compiler_options, [](const std::string& option) {

@@ -5,8 +5,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// All workloads, those that only guard correctness included, passed the gates before; the scope is
-/// told.
+/// Reports the workloads that passed the earlier gates, including those that only guard
+/// correctness.
 class Shapes final : public DeviceGate {
  public:
   Shapes()

@@ -30,8 +30,8 @@ class StructuredInputs final : public DeviceGate {
         const Comparison result = trial.compare(w, 0, *set, "structured inputs");
         if (!result.passed) {
           if (!trial.problem().baseline_on(w, *set).tells()) continue;
-          // By this candidate or an earlier one: it is judged once more by another worker, where
-          // only it can have done so.
+          // This candidate or an earlier one may have done so: another worker, where only this one
+          // runs, judges it again.
           if (!trial.problem().intact(w, *set))
             throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given",
                                  true};

@@ -3,7 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// Outputs of the launches that were timed, on every input set that they took turns over.
+/// Compares the outputs of the timed launches themselves, on every input set that they rotated
+/// over.
 class TimedLaunches final : public DeviceGate {
  public:
   TimedLaunches()

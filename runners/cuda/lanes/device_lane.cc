@@ -39,7 +39,7 @@ class DeviceLane::Link : public WorkerProcess {
     send(encode(OpenDevice{.options = setup.options}));
   }
 
-  /// The answer to what was sent; false if there is none.
+  /// Receives the reply to the last request; false if there is none.
   template <class Reply>
   [[nodiscard]] bool receive(Reply& reply, double seconds) {
     const WorkerReply got = wait(seconds);

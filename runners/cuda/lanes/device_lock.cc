@@ -109,7 +109,8 @@ std::shared_ptr<DeviceLock> DeviceLock::try_take(const std::filesystem::path& fo
   }
   const std::string text =
       std::to_string(::getpid()) + "\n" + own_command() + "\n" + utc_text(unix_now()) + "\n";
-  // Who may lock may not always write: then the file says nothing, or who had it before.
+  // A process that may lock the file may not always write it: then it is empty, or names an earlier
+  // holder.
   if (::ftruncate(fd, 0) == 0) static_cast<void>(!::pwrite(fd, text.data(), text.size(), 0));
   auto lock = std::make_shared<DeviceLock>(fd);
   held()[path.string()] = lock;

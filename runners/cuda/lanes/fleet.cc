@@ -139,7 +139,7 @@ TrialReply Fleet::measure(SharedProblem& shared,
       continue;
     }
     for (WorkloadTiming& timing : reply.timings) {
-      if (request.versus) break;  // the baseline's are not what is asked for
+      if (request.versus) break;  // the request is not for pairs with the baseline
       const auto own = lane->baseline_ns.find(timing.workload);
       if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() &&
           timing.cache == "hot")

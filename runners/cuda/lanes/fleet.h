@@ -24,8 +24,8 @@ struct SharedProblem {
   std::uint64_t rival_version = 0;
 };
 
-/// The devices of a runner: a lane each, given to whoever has something to measure. Thread-safe
-/// once open.
+/// The devices of a runner: one lane each, assigned to callers that have something to measure.
+/// Thread-safe once open.
 class Fleet {
  public:
   /// Claims the devices that `--gpus` names; `all_options`: all options as JSON. Throws as

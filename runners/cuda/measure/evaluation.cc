@@ -107,7 +107,7 @@ void Evaluation::leave_clean(Running& running, bool good) const {
   }
 }
 
-/// Who else has a context on the device; its work may not be seen in every time.
+/// Other processes with a context on the device; their work need not show in every time.
 void Evaluation::note_neighbours(Trial& trial) const {
   const auto foreign = bench_.foreign_processes();
   if (!foreign) return;

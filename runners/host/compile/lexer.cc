@@ -1,15 +1,15 @@
 #include "runners/host/compile/lexer.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "engine/base/ascii.h"
 
 namespace warpath::host {
 namespace {
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
+bool is_name(char c) {
+  return is_word(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
@@ -85,10 +85,8 @@ class Scanner {
     }
     if (c == '/' && peek(1) == '*') return comment();
     if (c == '"' || c == '\'') return quoted(c);
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))) != 0))
-      return number();
-    if (is_word(c)) return word();
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (is_name(c)) return word();
     if (c == '%' && peek(1) == ':') return emit(Kind::punctuation, "#"), void(at_ += 2);
     if (c == '<' && peek(1) == ':') return emit(Kind::punctuation, "["), void(at_ += 2);
     if (c == ':' && peek(1) == '>') return emit(Kind::punctuation, "]"), void(at_ += 2);
@@ -120,8 +118,8 @@ class Scanner {
 
   void number() {
     std::size_t size = 1;
-    while (is_word(peek(size)) || peek(size) == '.' ||
-           (peek(size) == '\'' && is_word(peek(size + 1))) ||
+    while (is_name(peek(size)) || peek(size) == '.' ||
+           (peek(size) == '\'' && is_name(peek(size + 1))) ||
            ((peek(size) == '+' || peek(size) == '-') &&
             std::string_view("eEpP").find(peek(size - 1)) != std::string_view::npos)) {
       ++size;
@@ -131,7 +129,7 @@ class Scanner {
 
   void word() {
     std::size_t size = 1;
-    while (is_word(peek(size))) ++size;
+    while (is_name(peek(size))) ++size;
     const std::string_view name = std::string_view(text_).substr(at_, size);
     if (peek(size) == '"' &&
         (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R")) {

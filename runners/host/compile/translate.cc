@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "runners/host/compile/language.h"
 #include "runners/host/compile/lexer.h"
 
@@ -229,8 +230,7 @@ class Translator {
     const std::string_view loop = text_at(next_solid(end));
     if (loop != "for" && loop != "while" && loop != "do") return;
     const bool number =
-        !count.empty() && count.size() <= 4 &&
-        std::all_of(count.begin(), count.end(), [](char c) { return c >= '0' && c <= '9'; });
+        !count.empty() && count.size() <= 4 && std::all_of(count.begin(), count.end(), is_digit);
     if (count.empty())
       out_.text += "#pragma GCC unroll 32";
     else if (number)

@@ -232,8 +232,8 @@ void BlockRunner::yield() {
   leave();
 }
 
-/// Threads that are between two accesses to memory meet others that are: an update that is not
-/// atomic is lost, what waits for no barrier is read too early.
+/// Switches threads between two accesses to memory: updates that are not atomic are lost, and
+/// values not protected by a barrier are read too early.
 void BlockRunner::access() {
   if (!plan_->interleaved || --until_switch_ > 0) return;
   const std::uint64_t drawn = mix64(plan_->seed + ++draws_);
@@ -243,7 +243,7 @@ void BlockRunner::access() {
   constexpr std::uint64_t kPauseEvery = 32;
   if ((drawn >> 16U) % kPauseEvery == 0 && pauses_left_ > 0) {
     --pauses_left_;
-    // blocks on other OS threads meet a block whose threads all are between two accesses
+    // blocks on other OS threads see a block all of whose threads are between two accesses
     constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
     ::nanosleep(&kPause, nullptr);
   }

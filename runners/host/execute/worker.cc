@@ -161,7 +161,8 @@ class Worker {
     return share(command);
   }
 
-  /// Both tensors of command.shared where the larger one is. False if they are no two tensors.
+  /// Places both tensors of command.shared where the larger one is. False unless they are two
+  /// tensors.
   bool share(const LaunchCommand& command) {
     const auto [first, second] = command.shared;
     if (first == second) return true;
@@ -310,7 +311,7 @@ class Worker {
   std::vector<void*> values_, pointers_;
 };
 
-/// nullopt for what is no request to a worker that has started.
+/// nullopt unless it is a request that a started worker accepts.
 std::optional<Reply> answer(Worker& worker, Request& request, int object) {
   if (auto* const load = std::get_if<LoadCommand>(&request)) return worker.load(*load, object);
   if (auto* const bind = std::get_if<BindCommand>(&request)) return worker.bind(std::move(*bind));
@@ -322,7 +323,8 @@ std::optional<Reply> answer(Worker& worker, Request& request, int object) {
 }  // namespace
 
 int worker_main() {
-  ::mallopt(M_ARENA_MAX, 1);  // an arena a thread would take 128 MiB of the address space each
+  ::mallopt(M_ARENA_MAX,
+            1);  // one malloc arena per thread would take 128 MiB of address space each
   ::signal(SIGPIPE, SIG_IGN);
   // The conversation moves to a descriptor of its own; whatever a kernel prints goes nowhere.
   const int link = ::fcntl(0, F_DUPFD_CLOEXEC, 64);

@@ -15,7 +15,7 @@ namespace warpath::host {
 namespace {
 
 constexpr double kStartSeconds = 10;
-/// What a reply may hold besides outputs: samples.
+/// Bytes of a reply beyond the outputs: samples.
 constexpr std::uint64_t kReplyRoom = 4U << 20U;
 
 WorkerLoss loss_of(const WorkerReply& reply) {
@@ -49,7 +49,7 @@ void WorkerClient::start() {
   ++started_;
   worker_->send(encode(StartCommand{.threads = block_threads(options_)}));
   Reply reply;
-  // A worker that does not answer this is found lost by the request that follows.
+  // If the worker does not answer this, the next request reports it as lost.
   const WorkerReply got = worker_->wait(kStartSeconds);
   if (got.kind != WorkerReply::Kind::frame || !decode(got.frame, reply)) return;
   if (const auto* const hello = std::get_if<Hello>(&reply))
@@ -74,7 +74,7 @@ Answer<Expected> WorkerClient::exchange(std::string request,
     worker_->send(std::move(request), descriptor);
     got = worker_->wait(limit.count(), stop);
   } else {
-    got = worker_->wait(0);  // it is gone, or has said what a candidate made it say
+    got = worker_->wait(0);  // it has ended, or its reply may have been written by a candidate
     if (got.kind == WorkerReply::Kind::timed_out) got.kind = WorkerReply::Kind::damaged;
     if (got.kind == WorkerReply::Kind::frame) got.frame.clear();
   }

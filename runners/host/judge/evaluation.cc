@@ -36,14 +36,14 @@ constexpr Order kOrders[] = {
 /// Of launches on inputs of other families, where launches take long.
 constexpr double kFamilySeconds = 2;
 
-/// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round
-/// costs a warm-up: where a launch takes long there are fewer, no more launches' worth than
-/// `kRoundSeconds`; the samples stay at least host.min_samples.
+/// Baseline and candidate are timed in turn, so that other work on the machine affects both. Each
+/// round costs a warm-up, so long launches get fewer rounds, at most as many launches as fit in
+/// `kRoundSeconds`; there are always at least host.min_samples samples.
 constexpr int kMostRounds = 9;
 constexpr double kRoundSeconds = 1;
 
-/// What else ran on the machine lasts longer than a round: one whose median is this far above the
-/// quietest round's was disturbed and is left out, on either side alike.
+/// Other work on the machine lasts longer than a round. A round whose median exceeds the quietest
+/// round's by this factor was disturbed and is left out, for baseline and candidate alike.
 constexpr double kDisturbed = 1.25;
 
 /// Samples of the quiet rounds, in order.
@@ -84,7 +84,7 @@ class Evaluation {
       out.log = failure->detail;
       out.timings.clear();
     }
-    // What a kernel left behind in a process must not reach the next one.
+    // State that a kernel left in a process must not affect the next one.
     context_.worker.reset();
     if (request_.against != nullptr) context_.baseline_worker.reset();
     const double total =
@@ -239,8 +239,8 @@ class Evaluation {
     return true;
   }
 
-  /// Launches of code whose threads switch at accesses, where all others ended well. They end in
-  /// more ways than one that say nothing: a thread's stack is smaller there, and they take longer.
+  /// Launches of code whose threads switch at memory accesses, after all other launches passed.
+  /// Some failures there say nothing about the kernel: stacks are smaller and launches take longer.
   void check_interleaved(std::size_t w) {
     constexpr double kLongest = 0.05;
     const bool ended = !evidence_.checked.empty() && !evidence_.checked.back().answer.loss;
@@ -493,7 +493,7 @@ Outcome evaluate_variant(const EvaluationContext& context,
   Evaluation evaluation(context, request, stop);
   Outcome outcome = evaluation.run();
   if (!evaluation.killed_from_outside() || stop.stop_requested()) return outcome;
-  // a kernel that is why its process is killed is so again
+  // a kernel that gets its process killed does so again
   return Evaluation(context, request, stop).run();
 }
 

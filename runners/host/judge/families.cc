@@ -48,7 +48,7 @@ std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload&
         auto a = find(group[i]), b = find(group[k]);
         if (a == arguments.end() || b == arguments.end()) continue;
         if ((*a)->role != ArgRole::input) std::swap(a, b);
-        // two results in one place: which one is there is not said
+        // two results in one place: which one remains is unspecified
         if ((*a)->role != ArgRole::input) continue;
         const bool same = (*a)->tensor->dtype == (*b)->tensor->dtype &&
                           spec.shape_of(**a, workload) == spec.shape_of(**b, workload);
@@ -79,7 +79,7 @@ std::vector<FamilyChoice> Families::choices(const KernelSpec& spec,
                                             std::uint64_t workload_bytes) {
   std::vector<FamilyChoice> all = structure_choices(spec, workload);
   for (const FamilyChoice& choice : stress_choices(spec, workload)) all.push_back(choice);
-  // by all sets of a workload, about
+  // total of all sets of a workload, approximately
   constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;
   const std::uint64_t affordable =
       std::max<std::uint64_t>(kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1), 4);
@@ -170,7 +170,7 @@ bool Families::is_right(const Workload& workload,
   try {
     oracle_.expect(workload, inputs);
     return judge_baseline(workload, inputs, family, shared);
-  } catch (const Error&) {  // a reference that cannot compute these says nothing of a kernel
+  } catch (const Error&) {  // a reference that cannot compute these proves nothing about a kernel
     return false;
   }
 }
@@ -180,7 +180,7 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
   const std::lock_guard lock(mutex_);
   const std::pair key{workload.name, choice};
   if (const auto it = families_.find(key); it != families_.end()) return it->second;
-  // another one for each choice, by its name: what is random in one lies elsewhere in the others
+  // a stream for each choice, by its name, so that their random places differ
   std::uint64_t seed = 20;
   for (const char c : choice.label()) seed = portable::mix(seed ^ static_cast<unsigned char>(c));
   auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/arguments.h"
@@ -97,8 +98,7 @@ Macros macros_for(const KernelSpec& spec,
   const auto define = [&](const std::string& name, const std::string& text) {
     out.text[name] = text;
     const bool number =
-        !text.empty() && text.size() <= 18 &&
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+        !text.empty() && text.size() <= 18 && std::all_of(text.begin(), text.end(), is_digit);
     if (number) out.integers[name] = std::stoll(text);
   };
   for (const auto& [name, text] : workload_macros(spec, workload, tunables)) define(name, text);

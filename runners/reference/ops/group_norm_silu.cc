@@ -16,9 +16,9 @@ class GroupNormSilu final : public HostOp {
         Operand{"x", Operand::Kind::tensor, true, "[B, C, ...]"},
         Operand{"out", Operand::Kind::output, true, "the shape of x"},
         Operand{"groups", Operand::Kind::integer, true, "number of groups, a divisor of C"},
-        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
-        Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
-        Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
+        kChannelWeight,
+        kChannelBias,
+        kVarianceEps,
         Operand{"activation", Operand::Kind::word, false, "silu|none"},
     };
     return kOperands;

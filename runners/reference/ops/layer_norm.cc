@@ -13,11 +13,7 @@ class LayerNorm final : public HostOp {
  public:
   [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
-        kRowsIn,
-        kRowsOut,
-        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
-        Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
-        Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
+        kRowsIn, kRowsOut, kChannelWeight, kChannelBias, kVarianceEps,
     };
     return kOperands;
   }

@@ -14,7 +14,7 @@ class RmsNorm final : public HostOp {
     static constexpr std::array kOperands{
         kRowsIn,
         kRowsOut,
-        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
+        kChannelWeight,
         Operand{"eps", Operand::Kind::number, false, "added to the mean square, default 1e-5"},
     };
     return kOperands;

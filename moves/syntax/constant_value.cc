@@ -1,9 +1,9 @@
 #include <array>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 namespace {

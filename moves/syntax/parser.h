@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "moves/model/storage.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/storage.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "moves/model/parser.h"
+#include "moves/syntax/parser.h"
 
 namespace warpath::model {
 namespace {

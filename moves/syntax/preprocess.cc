@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/storage.h"
+#include "moves/syntax/storage.h"
 
 namespace warpath::model {
 namespace {

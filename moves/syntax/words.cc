@@ -1,9 +1,9 @@
-#include "moves/model/words.h"
+#include "moves/syntax/words.h"
 
 #include <array>
 #include <bit>
 
-#include "moves/model/storage.h"
+#include "moves/syntax/storage.h"
 
 namespace warpath::model {
 namespace {

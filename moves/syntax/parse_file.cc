@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/parser.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/parser.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {

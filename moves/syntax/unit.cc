@@ -1,38 +1,15 @@
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 #include <algorithm>
 #include <array>
 
+#include "engine/text/one_kernel.h"
 #include "engine/text/source_edit.h"
-#include "moves/model/parser.h"
-#include "moves/model/syntax_query.h"
-#include "moves/model/words.h"
+#include "moves/syntax/parser.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
-namespace {
-
-/// "space::k<float, 4>" without scope and arguments.
-std::string_view plain_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
-    name.remove_prefix(colons + 2);
-  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-  return name;
-}
-
-}  // namespace
-
-bool Declarator::is_constant() const {
-  return has(kConstexpr) || (has(kConst) && pointer_depth == 0 && !reference) ||
-         (pointer_depth > 0 && (pointer_qualifiers & kConst) != 0);
-}
-
-const Declarator* Function::parameter(std::string_view wanted) const {
-  for (const Declarator* p : parameters) {
-    if (p->name == wanted) return p;
-  }
-  return nullptr;
-}
 
 Unit::Unit(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 Unit::Unit(Unit&&) noexcept = default;
@@ -155,7 +132,7 @@ const Function* Unit::find_function(std::string_view name) const {
 }
 
 const Function* Unit::find_kernel(std::string_view kernel_name) const {
-  return find_function(plain_name(kernel_name));
+  return find_function(plain_kernel_name(kernel_name));
 }
 
 bool Unit::is_type_name(std::string_view name) const {

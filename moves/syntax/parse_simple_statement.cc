@@ -1,4 +1,4 @@
-#include "moves/model/parser.h"
+#include "moves/syntax/parser.h"
 
 namespace warpath::model {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/text/tokens.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath::model {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "moves/model/syntax.h"
+#include "moves/syntax/unit.h"
 
 /// Questions about a parsed text, and its layout.
 namespace warpath::model {

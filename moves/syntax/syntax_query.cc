@@ -1,10 +1,10 @@
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 #include <algorithm>
 #include <array>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/storage.h"
+#include "moves/syntax/storage.h"
 
 namespace warpath::model {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "moves/model/facts.h"
-#include "moves/model/syntax.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/unit.h"
 
 using namespace warpath;
 using namespace warpath::model;
