@@ -441,9 +441,7 @@ bool same(const BlockReduction& a, const BlockReduction& b) {
          });
 }
 
-}  // namespace
-
-std::vector<BlockReduction> block_reductions(const MoveContext& context,
+std::vector<BlockReduction> found_reductions(const MoveContext& context,
                                              const model::KernelModel& model,
                                              std::string& why) {
   const model::KernelFacts& facts = model.facts;
@@ -474,6 +472,18 @@ std::vector<BlockReduction> block_reductions(const MoveContext& context,
     return {};
   }
   return std::move(*out);
+}
+
+}  // namespace
+
+std::vector<BlockReduction> block_reductions(const MoveContext& context,
+                                             const model::KernelModel& model,
+                                             std::string& why) {
+  const auto found = model::found_in<std::vector<BlockReduction>>(
+      context, model, "block_reductions",
+      [&](std::string& reason) { return found_reductions(context, model, reason); });
+  if (found->first.empty()) why = found->second;
+  return found->first;
 }
 
 }  // namespace warpath

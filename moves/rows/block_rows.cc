@@ -139,11 +139,9 @@ class RowWriter {
   const model::Unit& unit_;
 };
 
-}  // namespace
-
-std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
-                                          const model::KernelModel& model,
-                                          std::string& why) {
+std::optional<ThreadRows> found_rows(const MoveContext& context,
+                                     const model::KernelModel& model,
+                                     std::string& why) {
   const model::KernelFacts& facts = model.facts;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads of the kernel do not work together", std::nullopt;
@@ -161,6 +159,18 @@ std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
   if (reductions.empty()) return std::nullopt;
   auto edits = edits_for_one_thread(model, reductions, why);
   return edits ? RowWriter(context, model).written(std::move(*edits), why) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
+                                          const model::KernelModel& model,
+                                          std::string& why) {
+  const auto found = model::found_in<std::optional<ThreadRows>>(
+      context, model, "rows_of_threads",
+      [&](std::string& reason) { return found_rows(context, model, reason); });
+  if (!found->first) why = found->second;
+  return found->first;
 }
 
 }  // namespace warpath
