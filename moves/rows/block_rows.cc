@@ -13,6 +13,7 @@
 #include "moves/rows/lanes.h"
 #include "moves/rows/one_thread.h"
 #include "moves/rows/row_launch.h"
+#include "moves/rows/row_sweeps.h"
 
 namespace warpath {
 namespace {
@@ -153,6 +154,8 @@ std::optional<ThreadRows> found_rows(const MoveContext& context,
     return why = "the kernel has dynamic shared memory", std::nullopt;
   if (std::ranges::any_of(facts.arrays, &model::Array::atomic))
     return why = "the kernel has atomic operations", std::nullopt;
+  if (!threads_per_row_block(context.variant))
+    return why = "the block has more than one axis", std::nullopt;
   if (!context.variant.launch.block[0].is_constant())
     return why = "the block's size is no constant", std::nullopt;
   const std::vector<BlockReduction> reductions = block_reductions(context, model, why);
