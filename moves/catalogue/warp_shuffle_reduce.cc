@@ -145,8 +145,8 @@ class ShuffleWriter {
     const std::string value = t.whole ? t.value
                                       : group_.thread + " < " + std::to_string(t.threads) + " ? " +
                                             t.value + " : " + model::identity_text(t.op, t.type);
-    if (t.whole && t.variable != nullptr && !declares(*t.variable) && t.free && !is_needed(*t.variable, t) &&
-        has_type(*t.variable, t.type) && stays(*t.variable, t))
+    if (t.whole && t.variable != nullptr && !declares(*t.variable) && t.free &&
+        !is_needed(*t.variable, t) && has_type(*t.variable, t.type) && stays(*t.variable, t))
       place = t.variable;
     for (const Declarator* d : t.results) {
       if (place == nullptr && !is_needed(*d, t) && has_type(*d, t.type) && stays(*d, t)) place = d;

@@ -121,13 +121,12 @@ std::shared_ptr<const void> kept_with(const MoveContext& context,
                                       const std::function<std::shared_ptr<const void>()>& make) {
   ModelScope* const scope = innermost_scope;
   if (scope == nullptr || &scope->spec_ != &context.spec) return make();
-  const auto of = std::ranges::find_if(
-      scope->known_, [&](const auto& one) { return one->model.get() == &model; });
+  const auto of = std::ranges::find_if(scope->known_,
+                                       [&](const auto& one) { return one->model.get() == &model; });
   if (of == scope->known_.end()) return make();
   const auto known = *of;  // making it may ask for other models, and this one may be forgotten
-  const auto it = std::ranges::find_if(known->findings, [&](const auto& f) {
-    return f.name == name && f.device == context.device;
-  });
+  const auto it = std::ranges::find_if(
+      known->findings, [&](const auto& f) { return f.name == name && f.device == context.device; });
   if (it != known->findings.end()) return {known, it->found.get()};
   auto made = make();
   known->findings.push_back({std::string(name), context.device, made});

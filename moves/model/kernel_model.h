@@ -44,11 +44,10 @@ class ModelScope {
   friend std::optional<Variant> remembered(const MoveContext&,
                                            std::string_view,
                                            const std::function<std::optional<Variant>()>&);
-  friend std::shared_ptr<const void> kept_with(
-      const MoveContext&,
-      const KernelModel&,
-      std::string_view,
-      const std::function<std::shared_ptr<const void>()>&);
+  friend std::shared_ptr<const void> kept_with(const MoveContext&,
+                                               const KernelModel&,
+                                               std::string_view,
+                                               const std::function<std::shared_ptr<const void>()>&);
   struct Known;
   [[nodiscard]] std::shared_ptr<Known> find(const Variant& variant);
 

@@ -205,8 +205,8 @@ class ReductionReader {
     const int array = array_of(d);
     if (array < 0) return false;
     // Accesses count the array's elements, as it is declared.
-    const auto scale = static_cast<std::int64_t>(info(memory.type).size_bytes /
-                                                 info(*v.type).size_bytes);
+    const auto scale =
+        static_cast<std::int64_t>(info(memory.type).size_bytes / info(*v.type).size_bytes);
     std::size_t others = 0;
     std::set<std::int64_t> lost;  // elements whose value is another one afterwards
     for (std::size_t k = 0; k < left.size(); ++k) {
@@ -286,8 +286,8 @@ class ReductionReader {
     std::set<std::int64_t> missing = elements;
     for (const Access* w : facts_.accesses_to(array)) {
       const auto at = place_of(w->stmt);
-      if (w->kind != model::AccessKind::write || w->vector_width != scale || !at || *at < from || *at > *to ||
-          w->stmt != list_[*at] || !w->stmt->is(StmtKind::expression) ||
+      if (w->kind != model::AccessKind::write || w->vector_width != scale || !at || *at < from ||
+          *at > *to || w->stmt != list_[*at] || !w->stmt->is(StmtKind::expression) ||
           w->expr->span.begin >= read.expr->span.begin ||
           facts_.guards_at(*w->stmt).size() != guards || w->guards.size() != guards)
         continue;
@@ -306,8 +306,8 @@ class ReductionReader {
   std::optional<std::pair<BlockTotal*, BlockValue>> total_of(
       const std::vector<BlockValue>& values) {
     auto order = values;
-    std::ranges::stable_partition(
-        order, [&](const BlockValue& v) { return v.at == runner_.threads(); });
+    std::ranges::stable_partition(order,
+                                  [&](const BlockValue& v) { return v.at == runner_.threads(); });
     for (const BlockValue& v : order) {
       if (!v.is(ValueKind::several) || v.at < 2 || v.at > runner_.threads()) continue;
       const auto source = source_of(v);
@@ -453,8 +453,7 @@ bool same(const BlockReduction& a, const BlockReduction& b) {
   return a.statements == b.statements &&
          std::ranges::equal(a.totals, b.totals, [](const BlockTotal& x, const BlockTotal& y) {
            return x.value == y.value && x.op == y.op && x.threads == y.threads &&
-                  x.results == y.results &&
-                  x.elements == y.elements && x.free == y.free;
+                  x.results == y.results && x.elements == y.elements && x.free == y.free;
          });
 }
 

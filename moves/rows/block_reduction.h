@@ -24,9 +24,9 @@ struct TotalElement {
 
 /// A value of each thread of a block, combined over all of them, or over the first ones.
 struct BlockTotal {
-  std::string value;      ///< of a thread: "sum", "part[threadIdx.x]"
-  int threads = 0;        ///< the first of the block, whose values these are
-  bool whole = true;      ///< they are all of the block
+  std::string value;                            ///< of a thread: "sum", "part[threadIdx.x]"
+  int threads = 0;                              ///< the first of the block, whose values these are
+  bool whole = true;                            ///< they are all of the block
   const model::Declarator* variable = nullptr;  ///< that holds it; null: an element
   bool free = false;                            ///< the variable may hold the result afterwards
   std::string type;
@@ -51,10 +51,11 @@ struct BlockReduction {
 [[nodiscard]] std::string thread_text(const std::array<std::int64_t, 3>& block);
 
 /// Those of a kernel whose block is made of whole warps (a power of two of them where the launch
-/// sets their number by a tunable), in the order of the text; empty with one line in `why` if there are none. They are found by running the statements
-/// (block_run.h), so their text does not matter: trees with any order of distances, unrolled,
-/// shuffles, several arrays at once, for sums, products, extremes and bits. Statements in which
-/// threads race are none, but a warp's threads advance together where memory is volatile.
+/// sets their number by a tunable), in the order of the text; empty with one line in `why` if there
+/// are none. They are found by running the statements (block_run.h), so their text does not matter:
+/// trees with any order of distances, unrolled, shuffles, several arrays at once, for sums,
+/// products, extremes and bits. Statements in which threads race are none, but a warp's threads
+/// advance together where memory is volatile.
 [[nodiscard]] std::vector<BlockReduction> block_reductions(const MoveContext& context,
                                                            const model::KernelModel& model,
                                                            std::string& why);

@@ -258,7 +258,8 @@ KernelSpec square_sum(const std::string& body) {
       "  int at = blockIdx.y * gridDim.x + blockIdx.x;\n  float v = x[at * 256 + t];\n" +
           body + "}\n",
       "reduce_tiles",
-      {{"y", "output", "float32", "n"}, {"x", "input", "float32", "n * 256"},
+      {{"y", "output", "float32", "n"},
+       {"x", "input", "float32", "n * 256"},
        {"n", "scalar", "int32", "", 6}},
       "n / 2; 2", "16; 16", 1e-4);
 }
@@ -289,22 +290,22 @@ TEST_CASE("dynamic shared memory is one array, of whatever type its bytes are ta
   const auto dynamic = [](const std::string& memory, const std::string& part,
                           const std::string& behind = "") {
     return block_sum(
-        memory + "  part[t] = sum;\n  __syncthreads();\n  for (int s = B / 2; s > 0; s >>= 1) {\n "
-                 "   if (t < s) part[t] += " +
+        memory +
+        "  part[t] = sum;\n  __syncthreads();\n  for (int s = B / 2; s > 0; s >>= 1) {\n "
+        "   if (t < s) part[t] += " +
         part + "[t + s];\n    __syncthreads();\n  }\n" + kFirst + behind);
   };
   const std::string bytes = "  extern __shared__ unsigned char raw[];\n",
                     view = "  float* part = reinterpret_cast<float*>(raw);\n";
-  for (const std::string& memory :
-       {std::string("  extern __shared__ float part[];\n"), bytes + view,
-        bytes + "  float* const part = (float*)raw;\n"}) {
+  for (const std::string& memory : {std::string("  extern __shared__ float part[];\n"),
+                                    bytes + view, bytes + "  float* const part = (float*)raw;\n"}) {
     CAPTURE(memory);
     MovePath path(dynamic(memory, "part"));
     CHECK(path.on_gpu().listed("warp_shuffle_reduce").size() == 1);
   }
   // the same bytes as something else, and an offset in bytes
-  CHECK(declined(dynamic(bytes + view, "part", "  if (t == 1) y[2 * blockIdx.x + 1] = raw[0];\n")) ==
-        kUnknown);
+  CHECK(declined(dynamic(bytes + view, "part",
+                         "  if (t == 1) y[2 * blockIdx.x + 1] = raw[0];\n")) == kUnknown);
   CHECK(declined(dynamic(bytes + view + "  int* other = reinterpret_cast<int*>(raw);\n",
                          "other")) == kUnknown);
   CHECK(declined(dynamic(bytes + "  float* part = reinterpret_cast<float*>(raw + 512);\n",

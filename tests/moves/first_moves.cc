@@ -124,8 +124,8 @@ TEST_CASE("loops of kernels that are not launched are left alone") {
   KernelSpec spec = load_specs(kRoot + "/specs/softmax_scaled.json").front();
   const std::size_t loops = listed(spec, "unroll_loops").size();
   REQUIRE(loops > 0);
-  const std::string loop =
-      "(float* y) {\n  for (int k = 0; k < 9; ++k) y[k] = 0.0f;\n}\n", own = spec.source;
+  const std::string loop = "(float* y) {\n  for (int k = 0; k < 9; ++k) y[k] = 0.0f;\n}\n",
+                    own = spec.source;
   spec.source = "__global__ void before" + loop + own + "\n__global__ void after" + loop;
   const std::vector<MoveInstance> seen = listed(spec, "unroll_loops");
   CHECK(seen.size() == loops);

@@ -477,8 +477,8 @@ TEST_CASE("what is found in a model is kept with that very object, as long as a 
   const Kernel k(kVector, vector_kernel("  y[i] = x[i];\n"));
   int searches = 0;
   const auto found = [&](const model::KernelModel& model, std::string_view name) {
-    const auto out = model::found_in<const model::Function*>(
-        k.at(), model, name, [&](std::string& why) {
+    const auto out =
+        model::found_in<const model::Function*>(k.at(), model, name, [&](std::string& why) {
           ++searches;
           why = "as said";
           return model.kernel;
