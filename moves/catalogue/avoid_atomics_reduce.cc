@@ -133,15 +133,15 @@ class AvoidAtomicsReduce final : public Move {
     std::string why;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return out;
+    constexpr std::int64_t kBlocks = 8;  // a multiprocessor
+    const auto strided = on_strided_grid(context, *model, kBlocks, why);
     for (const ArgSpec& arg : context.spec.io.args) {
       if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
       const std::string site = std::string(kArgumentPrefix) + arg.name;
-      for (const std::int64_t blocks : {8, 0}) {
-        const auto strided =
-            blocks > 0 ? on_strided_grid(context, *model, blocks, why) : std::nullopt;
+      for (const std::int64_t blocks : {kBlocks, std::int64_t{0}}) {
         if (blocks > 0 && !strided) continue;
         for (const std::int64_t copies : {0, 32, 8, 1, 16, 4, 2}) {
-          const auto done = strided
+          const auto done = blocks > 0
                                 ? rewritten(strided->context, *strided->model, site, copies, why)
                                 : rewritten(context, *model, site, copies, why);
           if (done)

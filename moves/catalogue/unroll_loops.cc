@@ -55,11 +55,24 @@ bool is_innermost(const CodeText& code, std::size_t body, std::size_t limit) {
   return true;
 }
 
-std::vector<InnermostLoop> find_loops(const CodeText& code) {
+/// A kernel of the file besides the variant's own.
+bool is_other_kernel(const CodeText& code, const FunctionText& function, const FunctionText& own) {
+  if (own.name == function.name) return false;
+  std::size_t i = function.name;
+  while (i > 0 && !code.is(i - 1, ";") && !code.is(i - 1, "}") && !code.is(i - 1, "{")) {
+    if (code.is(--i, "__global__")) return true;
+  }
+  return false;
+}
+
+std::vector<InnermostLoop> find_loops(const CodeText& code, const Variant& variant) {
   std::vector<InnermostLoop> out;
   std::size_t ordinal = 0;
   auto counted = std::size_t{0};
+  // Where nothing else is launched, their loops run nowhere.
+  const auto own = variant.has_extras() ? std::nullopt : find_kernel(code, variant.kernel_name);
   for (const FunctionText& function : find_functions(code, {})) {
+    if (own && is_other_kernel(code, function, *own)) continue;
     for (; counted < function.body; ++counted) ordinal += code.is(counted, "for") ? 1U : 0U;
     for (std::size_t i = function.body; i < function.end; ++i) {
       if (!code.is(i, "for")) continue;
@@ -123,7 +136,7 @@ class UnrollLoops final : public ParameterMove {
     const CodeText code(context.variant.source);
     std::vector<MoveInstance> out;
     if (code.ambiguous) return out;
-    for (const InnermostLoop& loop : find_loops(code)) {
+    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
       for (const std::int64_t factor : kFirstFactors) {
         if (factor != loop.factor) out.push_back(instance(loop.ordinal, factor));
       }
@@ -147,7 +160,7 @@ class UnrollLoops final : public ParameterMove {
     const std::int64_t factor = wanted.parameters.at("factor");
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
-    for (const InnermostLoop& loop : find_loops(code)) {
+    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
       if (loop_site(loop.ordinal) != wanted.site) continue;
       if (loop.factor == factor) return why = "the loop has this factor already", std::nullopt;
       Variant out = context.variant;
@@ -160,7 +173,7 @@ class UnrollLoops final : public ParameterMove {
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
                                                     const MoveInstance& done) const override {
     const CodeText code(context.variant.source);
-    for (const InnermostLoop& loop : find_loops(code)) {
+    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
       const bool known = std::binary_search(kDomain.begin(), kDomain.end(), loop.factor);
       if (loop_site(loop.ordinal) == done.site && known) return instance(loop.ordinal, loop.factor);
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -41,8 +42,10 @@ class ShuffleWriter {
         unit_(model.unit),
         r_(r),
         again_(model::enclosing_loop(*r.statements.front()) != nullptr) {
-    group_.lanes = threads_per_row_block(context.variant).value_or(0);
+    const auto block = block_extents(context.variant).value_or(std::array<std::int64_t, 3>{});
+    group_.lanes = block[0] * block[1] * block[2];
     group_.lanes_name = std::to_string(kWarpLanes);
+    index_ = thread_text(block);
     // A block that is a tunable may change later: then its size is asked for.
     if (!context.variant.launch.block[0].is_constant()) group_.warps = "blockDim.x / 32";
   }
@@ -61,6 +64,10 @@ class ShuffleWriter {
     std::string text = group_.within_warp()
                            ? "// The warp combines its values by shuffles.\n"
                            : "// Warps combine their values by shuffles, then what they leave.\n";
+    if (index_ != group_.thread) {
+      group_.thread = fresh("thread");
+      text += "const int " + group_.thread + " = " + index_ + ";\n";
+    }
     if (r_.waits_first) text += "__syncthreads();\n";
     std::string behind, elements;
     std::vector<Edit> edits;
@@ -74,7 +81,7 @@ class ShuffleWriter {
       }
     }
     text += combine_lanes(group_, partials, names, again_, tab) + behind;
-    if (!elements.empty()) text += "if (threadIdx.x == 0) {\n" + elements + "}\n";
+    if (!elements.empty()) text += "if (" + group_.thread + " == 0) {\n" + elements + "}\n";
     if (waits_last()) text += "__syncthreads();\n";
     text.pop_back();
     const Stmt &first = *r_.statements.front(), &last = *r_.statements.back();
@@ -135,8 +142,11 @@ class ShuffleWriter {
   /// total goes to `behind`.
   std::string place_of(const BlockTotal& t, std::string& text, std::string& behind) {
     const Declarator* place = nullptr;
-    if (t.variable != nullptr && !declares(*t.variable) && t.free && !is_needed(*t.variable, t) &&
-        has_type(*t.variable, t.type) && stays(*t.variable, t))
+    const std::string value = t.whole ? t.value
+                                      : group_.thread + " < " + std::to_string(t.threads) + " ? " +
+                                            t.value + " : " + model::identity_text(t.op, t.type);
+    if (t.whole && t.variable != nullptr && !declares(*t.variable) && t.free &&
+        !is_needed(*t.variable, t) && has_type(*t.variable, t.type) && stays(*t.variable, t))
       place = t.variable;
     for (const Declarator* d : t.results) {
       if (place == nullptr && !is_needed(*d, t) && has_type(*d, t.type) && stays(*d, t)) place = d;
@@ -144,12 +154,12 @@ class ShuffleWriter {
     std::string name;
     if (place != nullptr) {
       name = std::string(place->name);
-      if (place != t.variable)
-        text += (declares(*place) ? t.type + " " : std::string()) + name + " = " + t.value + ";\n";
+      if (place != t.variable || !t.whole)
+        text += (declares(*place) ? t.type + " " : std::string()) + name + " = " + value + ";\n";
     } else {
       const std::string_view source = std::string_view(t.value).substr(0, t.value.find('['));
       name = fresh(std::string(source) + "_total");
-      text += t.type + " " + name + " = " + t.value + ";\n";
+      text += t.type + " " + name + " = " + value + ";\n";
     }
     for (const Declarator* d : t.results) {
       if (d == place) continue;
@@ -190,6 +200,7 @@ class ShuffleWriter {
   const BlockReduction& r_;
   bool again_;  ///< the statements run more than once
   LaneGroup group_;
+  std::string index_;  ///< of a thread in its block
   std::set<std::string, std::less<>> taken_;
 };
 

@@ -49,11 +49,17 @@ struct ModelScope::Known {
     DeviceFacts device;
     std::optional<Variant> variant;
   };
+  struct Finding {
+    std::string name;
+    DeviceFacts device;
+    std::shared_ptr<const void> found;
+  };
   Variant variant;
   bool modelled = false;
   std::unique_ptr<const KernelModel> model;
   std::string why;  // there is none
   std::vector<Derived> derived;
+  std::vector<Finding> findings;  // in the model, into which they may point
 };
 
 ModelScope::ModelScope(const KernelSpec& spec)
@@ -107,6 +113,24 @@ std::optional<Variant> remembered(const MoveContext& context,
   auto made = make();
   known->derived.push_back({std::string(name), context.device, made});
   return made;
+}
+
+std::shared_ptr<const void> kept_with(const MoveContext& context,
+                                      const KernelModel& model,
+                                      std::string_view name,
+                                      const std::function<std::shared_ptr<const void>()>& make) {
+  ModelScope* const scope = innermost_scope;
+  if (scope == nullptr || &scope->spec_ != &context.spec) return make();
+  const auto of = std::ranges::find_if(scope->known_,
+                                       [&](const auto& one) { return one->model.get() == &model; });
+  if (of == scope->known_.end()) return make();
+  const auto known = *of;  // making it may ask for other models, and this one may be forgotten
+  const auto it = std::ranges::find_if(
+      known->findings, [&](const auto& f) { return f.name == name && f.device == context.device; });
+  if (it != known->findings.end()) return {known, it->found.get()};
+  auto made = make();
+  known->findings.push_back({std::string(name), context.device, made});
+  return {known, made.get()};
 }
 
 }  // namespace warpath::model

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/plugin/move.h"
@@ -43,6 +44,10 @@ class ModelScope {
   friend std::optional<Variant> remembered(const MoveContext&,
                                            std::string_view,
                                            const std::function<std::optional<Variant>()>&);
+  friend std::shared_ptr<const void> kept_with(const MoveContext&,
+                                               const KernelModel&,
+                                               std::string_view,
+                                               const std::function<std::shared_ptr<const void>()>&);
   struct Known;
   [[nodiscard]] std::shared_ptr<Known> find(const Variant& variant);
 
@@ -57,5 +62,29 @@ class ModelScope {
     const MoveContext& context,
     std::string_view name,
     const std::function<std::optional<Variant>()>& make);
+
+/// What found_in() keeps, without its type.
+[[nodiscard]] std::shared_ptr<const void> kept_with(
+    const MoveContext& context,
+    const KernelModel& model,
+    std::string_view name,
+    const std::function<std::shared_ptr<const void>()>& make);
+
+/// What `find` finds in the model of the context's variant, and why there is no more; it may point
+/// into the model. Kept under a name of its own with the model, if a ModelScope keeps that very
+/// object: another model of the same text has other addresses, and is searched anew.
+template <class Found>
+[[nodiscard]] std::shared_ptr<const std::pair<Found, std::string>> found_in(
+    const MoveContext& context,
+    const KernelModel& model,
+    std::string_view name,
+    const std::function<Found(std::string& why)>& find) {
+  using Kept = std::pair<Found, std::string>;
+  return std::static_pointer_cast<const Kept>(kept_with(context, model, name, [&] {
+    auto out = std::make_shared<Kept>();
+    out->first = find(out->second);
+    return out;
+  }));
+}
 
 }  // namespace warpath::model

@@ -128,6 +128,8 @@ BlockRunner::Lanes BlockRunner::named(const Expr& e, const Threads& threads) {
   } else if (const Variable* v = scalar(e)) {
     return read(*v, threads);
   } else if (v = variable_of(e); v != nullptr && v->memory >= 0) {
+    // its elements are counted as those of another type
+    if (is_viewed(*v) && !e.parent->is(ExprKind::cast)) return stop_at(e), Lanes();
     if (v->extents.size() == 1) return Lanes(pointer_to(v->memory, {}));
     if (v->extents.size() > 1) return stop_at(e), Lanes();
     return loaded(places(e, threads), threads);
@@ -148,7 +150,12 @@ BlockRunner::Lanes BlockRunner::builtin(const Expr& e, const Threads& threads) {
   const std::size_t axis = e.name == "x" ? 0 : e.name == "y" ? 1 : 2;
   if (const auto known = values_.find(text); known != values_.end())
     return Lanes(BlockValue::integer(known->second));
-  if (e.arg(0).is_name("blockIdx")) return Lanes(BlockValue::integer(0, axis == 0 ? 1 : 0));
+  if (e.arg(0).is_name("blockIdx")) {
+    const auto grid = values_.find("gridDim." + std::string(e.name));
+    // Numbers are counted with the block along x; along another axis there must be one.
+    if (axis > 0 && (grid == values_.end() || grid->second != 1)) return stop_at(e), Lanes();
+    return Lanes(BlockValue::integer(0, axis == 0 ? 1 : 0));
+  }
   if (!e.arg(0).is_name("threadIdx")) return stop_at(e), Lanes();
   const std::array<std::int64_t, 3> below{1, block_[0], block_[0] * block_[1]};
   Lanes out(threads);
@@ -256,7 +263,8 @@ BlockRunner::Lanes BlockRunner::cast(const Expr& e, const Threads& threads) {
   const auto type = model::dtype_of_type(words);
   const auto fits = [&](const BlockValue& v) {
     return v.is(ValueKind::pointer) == pointer &&
-           (!pointer || memories_[static_cast<std::size_t>(v.array)].type == *type);
+           (!pointer || memories_[static_cast<std::size_t>(v.array)].type == *type ||
+            view(v, *type));
   };
   if (!type || !std::all_of(out.values.begin(), out.values.end(), fits)) return stop_at(e), Lanes();
   if (!pointer) convert(out, type);

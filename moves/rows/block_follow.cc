@@ -55,6 +55,7 @@ BlockRunner::Variable* BlockRunner::entered(const Declarator* d, const Expr& e) 
     std::iota(all.begin(), all.end(), 0);
     v.values = evaluated(*d->value(), all).values;
     if (!why_.empty()) return nullptr;
+    v.before = v.values;
     return &variables_.emplace(d, std::move(v)).first->second;
   }
   if (d->has(model::kShared) || (model::constant_value(unit_, e, values_) && !is_set_again(*d)))
@@ -69,19 +70,21 @@ BlockRunner::Variable* BlockRunner::entered(const Declarator* d, const Expr& e) 
   const model::Polynomial held =
       changed ? model::Polynomial::unknown()
               : model_.facts.resolved(model_.facts.polynomial(e)).bound(values_);
-  Bindings at;
   v.values.resize(static_cast<std::size_t>(threads_));
   for (int t = 0; t < threads_; ++t) {
     BlockValue& value = v.values[static_cast<std::size_t>(t)];
-    at["threadIdx.x"] = t % block_[0];
-    at["threadIdx.y"] = t / block_[0] % block_[1];
-    at["threadIdx.z"] = t / block_[0] / block_[1];
     const auto number =
-        held.is_known() && !info(*v.type).is_float ? held.evaluate(at) : std::nullopt;
+        held.is_known() && !info(*v.type).is_float ? held.evaluate(index_of(t)) : std::nullopt;
     value = number ? BlockValue::integer(*number) : BlockValue::unknown(v.source, t, *v.type);
   }
   v.before = v.values;
   return &variables_.emplace(d, std::move(v)).first->second;
+}
+
+Bindings BlockRunner::index_of(int thread) const {
+  return {{"threadIdx.x", thread % block_[0]},
+          {"threadIdx.y", thread / block_[0] % block_[1]},
+          {"threadIdx.z", thread / block_[0] / block_[1]}};
 }
 
 /// True if the kernel changes the variable after its declaration.

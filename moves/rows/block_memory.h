@@ -45,6 +45,8 @@ class BlockMemory {
   /// Distance of the elements of neighbouring blocks; nullopt: no element was touched, or the array
   /// is not written.
   [[nodiscard]] std::optional<std::int64_t> per_block() const { return per_block_; }
+  /// Nothing has used an element.
+  [[nodiscard]] bool is_untouched() const { return dense_.empty() && sparse_.empty(); }
   /// An element of shared memory at the end of the run.
   struct Left {
     bool stored = false;

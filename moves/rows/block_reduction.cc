@@ -184,8 +184,8 @@ class ReductionReader {
     const std::vector<const model::Guard*> guards = facts_.guards_at(*use.stmt);
     for (std::size_t t = 0; t < values.size(); ++t) {
       if (values[t] == total) continue;
-      Bindings at = values_;
-      at["threadIdx.x"] = static_cast<std::int64_t>(t);
+      Bindings at = runner_.index_of(static_cast<int>(t));
+      at.insert(values_.begin(), values_.end());
       const bool kept_out = std::ranges::any_of(guards, [&](const model::Guard* g) {
         return std::ranges::any_of(g->nonnegative, [&](const model::Polynomial& p) {
           const auto value = facts_.resolved(p).evaluate(at);
@@ -204,6 +204,9 @@ class ReductionReader {
     const std::vector<BlockMemory::Left> left = memory.left();
     const int array = array_of(d);
     if (array < 0) return false;
+    // Accesses count the array's elements, as it is declared.
+    const auto scale =
+        static_cast<std::int64_t>(info(memory.type).size_bytes / info(*v.type).size_bytes);
     std::size_t others = 0;
     std::set<std::int64_t> lost;  // elements whose value differs afterwards
     for (std::size_t k = 0; k < left.size(); ++k) {
@@ -216,10 +219,12 @@ class ReductionReader {
       if (!a->reads() || lost.empty()) continue;
       if (a->expr->span.begin < begin_ && model::enclosing_loop(*list_[first_]) == nullptr)
         continue;
-      const auto at = facts_.resolved(a->index).bound(values_).constant();
-      if (at && a->vector_width == 1) {
-        if (lost.contains(*at) && !is_written_between(array, *a, {*at})) wanted[*at].push_back(a);
-      } else if (!is_written_between(array, *a, lost)) {
+      auto at = facts_.resolved(a->index).bound(values_).constant();
+      if (at && a->vector_width == scale && *at % scale == 0) {
+        *at /= scale;
+        if (lost.contains(*at) && !is_written_between(array, *a, {*at}, scale))
+          wanted[*at].push_back(a);
+      } else if (!is_written_between(array, *a, lost, scale)) {
         return false;
       }
     }
@@ -230,6 +235,8 @@ class ReductionReader {
       if (std::ranges::all_of(reads, [&](const Access* a) { return is_plain(array, *a); })) {
         for (const Access* a : reads) element.reads.push_back(a->expr);
       }
+      // under another type it has no such name
+      if (scale != 1 && element.reads.empty()) return false;
       others -= element.reads.size();  // their array is no longer needed
       holder->first->elements.push_back(std::move(element));
     }
@@ -271,7 +278,8 @@ class ReductionReader {
   /// access.
   [[nodiscard]] bool is_written_between(int array,
                                         const Access& read,
-                                        const std::set<std::int64_t>& elements) const {
+                                        const std::set<std::int64_t>& elements,
+                                        std::int64_t scale) const {
     const auto to = place_of(read.stmt);
     if (!to) return false;
     const std::size_t from = *to > last_ ? last_ + 1 : 0;
@@ -279,14 +287,15 @@ class ReductionReader {
     std::set<std::int64_t> missing = elements;
     for (const Access* w : facts_.accesses_to(array)) {
       const auto at = place_of(w->stmt);
-      if (w->kind != model::AccessKind::write || !at || *at < from || *at > *to ||
-          w->stmt != list_[*at] || !w->stmt->is(StmtKind::expression) ||
+      if (w->kind != model::AccessKind::write || w->vector_width != scale || !at || *at < from ||
+          *at > *to || w->stmt != list_[*at] || !w->stmt->is(StmtKind::expression) ||
           w->expr->span.begin >= read.expr->span.begin ||
           facts_.guards_at(*w->stmt).size() != guards || w->guards.size() != guards)
         continue;
       const model::Polynomial index = facts_.resolved(w->index).bound(values_);
-      for (std::int64_t t = 0; t < runner_.threads(); ++t) {
-        if (const auto element = index.evaluate({{"threadIdx.x", t}})) missing.erase(*element);
+      for (int t = 0; t < runner_.threads(); ++t) {
+        const auto element = index.evaluate(runner_.index_of(t));
+        if (element && *element % scale == 0) missing.erase(*element / scale);
       }
     }
     return missing.empty();
@@ -297,16 +306,20 @@ class ReductionReader {
   /// The total that some of the threads hold, and its value; null if there is none, or two.
   std::optional<std::pair<BlockTotal*, BlockValue>> total_of(
       const std::vector<BlockValue>& values) {
-    for (const BlockValue& v : values) {
-      if (!v.is(ValueKind::several) || v.at != runner_.threads()) continue;
+    auto order = values;
+    std::ranges::stable_partition(order,
+                                  [&](const BlockValue& v) { return v.at == runner_.threads(); });
+    for (const BlockValue& v : order) {
+      if (!v.is(ValueKind::several) || v.at < 2 || v.at > runner_.threads()) continue;
       const auto source = source_of(v);
       if (!source) continue;
       const std::string text = text_of(*source);
       for (BlockTotal& t : out_.totals) {
-        if (t.value == text && t.op == v.op) return std::pair(&t, v);
+        if (t.value == text && t.op == v.op && t.threads == v.at) return std::pair(&t, v);
       }
       BlockTotal t;
-      t.value = text, t.op = v.op;
+      t.value = text, t.op = v.op, t.threads = static_cast<int>(v.at);
+      t.whole = t.threads == runner_.threads();
       t.type = std::string(info(v.type).cuda_type);
       if (source->step == 0) {
         t.variable = source->declarator;
@@ -323,11 +336,13 @@ class ReductionReader {
 
   /// Of which values it is the total.
   [[nodiscard]] std::optional<Source> source_of(const BlockValue& total) const {
-    std::vector<std::int64_t> at(static_cast<std::size_t>(runner_.threads()));
+    std::vector<std::int64_t> at(static_cast<std::size_t>(total.at));
     for (const auto& [d, v] : runner_.variables()) {
       const bool array = v.memory >= 0;
       if (total.array != (array ? v.memory : v.source)) continue;
-      for (std::int64_t step = 1; step <= (array ? kMostPerThread : 1); ++step) {
+      if (array && runner_.memories()[static_cast<std::size_t>(v.memory)].type != *v.type) continue;
+      const bool whole = total.at == runner_.threads();
+      for (std::int64_t step = 1; step <= (array && whole ? kMostPerThread : 1); ++step) {
         for (std::int64_t first = 0; first < step; ++first) {
           for (std::size_t t = 0; t < at.size(); ++t)
             at[t] = first + step * static_cast<std::int64_t>(t);
@@ -339,10 +354,11 @@ class ReductionReader {
     return std::nullopt;
   }
 
-  static std::string text_of(const Source& s) {
-    std::string out(s.declarator->name);
+  [[nodiscard]] std::string text_of(const Source& s) const {
+    std::string out(s.declarator->name), thread = thread_text(runner_.block());
     if (s.step == 0) return out;
-    out += "[threadIdx.x";
+    if (s.step > 1 && thread.find(' ') != std::string::npos) thread = "(" + thread + ")";
+    out += "[" + thread;
     if (s.step > 1) out += " * " + std::to_string(s.step);
     if (s.first > 0) out += " + " + std::to_string(s.first);
     return out + "]";
@@ -437,23 +453,27 @@ std::string hidden(const model::KernelModel& model) {
 bool same(const BlockReduction& a, const BlockReduction& b) {
   return a.statements == b.statements &&
          std::ranges::equal(a.totals, b.totals, [](const BlockTotal& x, const BlockTotal& y) {
-           return x.value == y.value && x.op == y.op && x.results == y.results &&
-                  x.elements == y.elements && x.free == y.free;
+           return x.value == y.value && x.op == y.op && x.threads == y.threads &&
+                  x.results == y.results && x.elements == y.elements && x.free == y.free;
          });
 }
 
-}  // namespace
-
-std::vector<BlockReduction> block_reductions(const MoveContext& context,
+std::vector<BlockReduction> found_reductions(const MoveContext& context,
                                              const model::KernelModel& model,
                                              std::string& why) {
   const model::KernelFacts& facts = model.facts;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads of the kernel do not work together", std::vector<BlockReduction>();
   if (why = hidden(model); !why.empty()) return {};
-  const auto threads = threads_per_row_block(context.variant);
-  if (!threads || *threads % kWarpLanes != 0 || (*threads & (*threads - 1)) != 0) {
-    why = "the block is no row of 32, 64, 128, ... threads";
+  const auto block = block_extents(context.variant);
+  const std::int64_t threads = block ? (*block)[0] * (*block)[1] * (*block)[2] : 0;
+  if (threads == 0 || threads % kWarpLanes != 0) {
+    why = "the block is not known to be made of whole warps";
+    return {};
+  }
+  const bool fixed = std::ranges::all_of(context.variant.launch.block, &Expression::is_constant);
+  if (!fixed && (threads != (*block)[0] || (threads & (threads - 1)) != 0)) {
+    why = "a block whose size is a tunable is no row of 32, 64, 128, ... threads";
     return {};
   }
   std::optional<std::vector<BlockReduction>> out;
@@ -475,6 +495,24 @@ std::vector<BlockReduction> block_reductions(const MoveContext& context,
     return {};
   }
   return std::move(*out);
+}
+
+}  // namespace
+
+std::string thread_text(const std::array<std::int64_t, 3>& block) {
+  const std::string x = std::to_string(block[0]), y = std::to_string(block[1]);
+  const std::string row = block[2] > 1 ? "(threadIdx.z * " + y + " + threadIdx.y)" : "threadIdx.y";
+  return (block[1] > 1 || block[2] > 1 ? row + " * " + x + " + " : std::string()) + "threadIdx.x";
+}
+
+std::vector<BlockReduction> block_reductions(const MoveContext& context,
+                                             const model::KernelModel& model,
+                                             std::string& why) {
+  const auto found = model::found_in<std::vector<BlockReduction>>(
+      context, model, "block_reductions",
+      [&](std::string& reason) { return found_reductions(context, model, reason); });
+  if (found->first.empty()) why = found->second;
+  return found->first;
 }
 
 }  // namespace warpath

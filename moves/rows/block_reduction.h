@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -21,9 +22,11 @@ struct TotalElement {
   auto operator<=>(const TotalElement&) const = default;
 };
 
-/// A value of each thread of a block, combined over all of them.
+/// A value of each thread of a block, combined over all of them, or over the first ones.
 struct BlockTotal {
   std::string value;                            ///< of a thread: "sum", "part[threadIdx.x]"
+  int threads = 0;                              ///< the first of the block, whose values these are
+  bool whole = true;                            ///< they are all of the block
   const model::Declarator* variable = nullptr;  ///< that holds it; null: an element
   bool free = false;                            ///< the variable may hold the result afterwards
   std::string type;
@@ -44,11 +47,15 @@ struct BlockReduction {
   int barriers = 0;          ///< of the block, that a thread passes
 };
 
-/// Those of a kernel with a row of whole warps, a power of two, as its block, in the order of the
-/// text; empty with one line in `why` if there are none. They are found by running the statements
-/// (block_run.h), so their text does not matter: trees with any order of distances, unrolled,
-/// shuffles, several arrays at once, for sums, products, extremes and bits. Statements in which
-/// threads race are none, but a warp's threads advance together where memory is volatile.
+/// The number of a thread in its block, as text: "threadIdx.y * 16 + threadIdx.x".
+[[nodiscard]] std::string thread_text(const std::array<std::int64_t, 3>& block);
+
+/// Those of a kernel whose block is made of whole warps (a power of two of them where the launch
+/// sets their number by a tunable), in the order of the text; empty with one line in `why` if there
+/// are none. They are found by running the statements (block_run.h), so their text does not matter:
+/// trees with any order of distances, unrolled, shuffles, several arrays at once, for sums,
+/// products, extremes and bits. Statements in which threads race are none, but a warp's threads
+/// advance together where memory is volatile.
 [[nodiscard]] std::vector<BlockReduction> block_reductions(const MoveContext& context,
                                                            const model::KernelModel& model,
                                                            std::string& why);

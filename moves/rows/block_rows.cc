@@ -12,6 +12,7 @@
 #include "moves/rows/lanes.h"
 #include "moves/rows/one_thread.h"
 #include "moves/rows/row_launch.h"
+#include "moves/rows/row_sweeps.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -139,11 +140,9 @@ class RowWriter {
   const model::Unit& unit_;
 };
 
-}  // namespace
-
-std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
-                                          const model::KernelModel& model,
-                                          std::string& why) {
+std::optional<ThreadRows> found_rows(const MoveContext& context,
+                                     const model::KernelModel& model,
+                                     std::string& why) {
   const model::KernelFacts& facts = model.facts;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads of the kernel do not work together", std::nullopt;
@@ -155,12 +154,26 @@ std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
     return why = "the kernel has dynamic shared memory", std::nullopt;
   if (std::ranges::any_of(facts.arrays, &model::Array::atomic))
     return why = "the kernel has atomic operations", std::nullopt;
+  if (!threads_per_row_block(context.variant))
+    return why = "the block has more than one axis", std::nullopt;
   if (!context.variant.launch.block[0].is_constant())
     return why = "the block's size is no constant", std::nullopt;
   const std::vector<BlockReduction> reductions = block_reductions(context, model, why);
   if (reductions.empty()) return std::nullopt;
   auto edits = edits_for_one_thread(model, reductions, why);
   return edits ? RowWriter(context, model).written(std::move(*edits), why) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ThreadRows> rows_of_threads(const MoveContext& context,
+                                          const model::KernelModel& model,
+                                          std::string& why) {
+  const auto found = model::found_in<std::optional<ThreadRows>>(
+      context, model, "rows_of_threads",
+      [&](std::string& reason) { return found_rows(context, model, reason); });
+  if (!found->first) why = found->second;
+  return found->first;
 }
 
 }  // namespace warpath

@@ -138,6 +138,22 @@ bool BlockRunner::shape(const Declarator& d, Variable& v) {
   return true;
 }
 
+/// The array's elements are used as those of another type.
+bool BlockRunner::is_viewed(const Variable& v) const {
+  return v.memory >= 0 && memories_[static_cast<std::size_t>(v.memory)].type != *v.type;
+}
+
+/// From here on a dynamic shared array of bytes has elements of `type`, as all that uses it must
+/// agree on; false if it is another array.
+bool BlockRunner::view(const BlockValue& pointer, DType type) {
+  BlockMemory& memory = memories_[static_cast<std::size_t>(pointer.array)];
+  if (!memory.unknown || memory.size != 0 || info(memory.type).size_bytes != 1 || pointer.at != 0 ||
+      !memory.is_untouched())
+    return false;
+  memory.type = type;
+  return true;
+}
+
 void BlockRunner::stop(const std::string& what) {
   if (why_.empty()) why_ = what + " is not followed";
 }
@@ -247,6 +263,7 @@ std::vector<BlockRunner::Place> BlockRunner::places(const Expr& e, const Threads
   for (; base->is(ExprKind::subscript) && base->args.size() == 2; base = &base->arg(0))
     indices.insert(indices.begin(), &base->arg(1));
   Variable* v = base->is(ExprKind::name) && arguments_ == nullptr ? variable_of(*base) : nullptr;
+  if (v != nullptr && is_viewed(*v)) return stop_at(e), out;
   const bool whole = v != nullptr && indices.size() == v->extents.size();
   if (follows_ && v != nullptr && v->in_step) {
     for (Place& p : out) p.in_step = true;

@@ -64,6 +64,9 @@ class BlockRunner {
   [[nodiscard]] const Variables& variables() const { return variables_; }
   [[nodiscard]] const std::vector<BlockMemory>& memories() const { return memories_; }
   [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] const std::array<std::int64_t, 3>& block() const { return block_; }
+  /// The thread's index, as names of the source.
+  [[nodiscard]] Bindings index_of(int thread) const;
   /// Barriers of the block that its threads have passed.
   [[nodiscard]] int barriers() const { return now_.block; }
 
@@ -97,6 +100,8 @@ class BlockRunner {
   [[nodiscard]] bool overlaps(const model::Array& array) const;
   void declare(const model::Declarator& d, const Threads& threads);
   bool shape(const model::Declarator& d, Variable& v);
+  [[nodiscard]] bool is_viewed(const Variable& v) const;
+  bool view(const BlockValue& pointer, DType type);
   void stop(const std::string& what);
   void stop_at(const model::Expr& e);
   void count_work(std::size_t values);

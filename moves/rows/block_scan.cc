@@ -232,11 +232,9 @@ Bindings values_of(const MoveContext& context,
   return out;
 }
 
-}  // namespace
-
-std::optional<SerialScan> serial_scan(const MoveContext& context,
-                                      const model::KernelModel& model,
-                                      std::string& why) {
+std::optional<SerialScan> found_scan(const MoveContext& context,
+                                     const model::KernelModel& model,
+                                     std::string& why) {
   why = missing(context, model);
   if (!why.empty()) return std::nullopt;
   std::optional<BlockScan> scan;
@@ -259,6 +257,18 @@ std::optional<SerialScan> serial_scan(const MoveContext& context,
     wide |= furthest > std::numeric_limits<std::int32_t>::max() / (run->blocks + 1);
   }
   return SerialWriter(context, model, *scan).written(wide, why);
+}
+
+}  // namespace
+
+std::optional<SerialScan> serial_scan(const MoveContext& context,
+                                      const model::KernelModel& model,
+                                      std::string& why) {
+  const auto found = model::found_in<std::optional<SerialScan>>(
+      context, model, "serial_scan",
+      [&](std::string& reason) { return found_scan(context, model, reason); });
+  if (!found->first) why = found->second;
+  return found->first;
 }
 
 }  // namespace warpath

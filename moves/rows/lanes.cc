@@ -1,6 +1,7 @@
 #include "moves/rows/lanes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iterator>
 
@@ -101,17 +102,25 @@ std::string combine_lanes(const LaneGroup& group,
     for (std::size_t k = 0; k < partials.size(); ++k) out += std::string(indent) + line(k) + "\n";
     out += "}\n";
   };
-  stores("threadIdx.x % 32 == 0", [&](std::size_t k) {
-    return names[k] + "[threadIdx.x / 32] = " + partials[k].variable + ";";
+  const std::string& thread = group.thread;
+  stores(thread + " % 32 == 0", [&](std::size_t k) {
+    return names[k] + "[" + thread + " / 32] = " + partials[k].variable + ";";
   });
   out += "__syncthreads();\n";
+  const auto count = static_cast<std::uint64_t>(group.block() / kWarpLanes);
+  const auto lanes = static_cast<std::int64_t>(std::bit_ceil(count));
+  const std::string place =
+      thread + " % " + (std::has_single_bit(count) ? warps : std::to_string(lanes));
   for (std::size_t k = 0; k < partials.size(); ++k) {
-    out += partials[k].variable + " = " + names[k] + "[threadIdx.x % " + warps + "];\n";
+    const Partial& p = partials[k];
+    out += p.variable + " = ";
+    if (!std::has_single_bit(count)) out += place + " < " + warps + " ? ";
+    out += names[k] + "[" + place + "]";
+    if (!std::has_single_bit(count)) out += " : " + model::identity_text(p.op, p.type);
+    out += ";\n";
   }
-  out += shuffles(
-      group, partials, group.block() / kWarpLanes,
-      group.warps.empty() ? std::to_string(group.block() / kWarpLanes / 2) : group.warps + " / 2",
-      indent);
+  out += shuffles(group, partials, lanes,
+                  group.warps.empty() ? std::to_string(lanes / 2) : group.warps + " / 2", indent);
   if (group.cluster == 1) return out;
   const std::string blocks = std::to_string(group.cluster);
   for (std::size_t k = 0; k < partials.size(); ++k) {

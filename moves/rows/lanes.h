@@ -25,6 +25,7 @@ struct LaneGroup {
   std::string lanes_name = "LANES";    ///< the constant's name
   std::string mask = "row_mask";       ///< for a group smaller than a warp
   std::string step = "d", part = "k";  ///< loop variables
+  std::string thread = "threadIdx.x";  ///< its number in the block
   std::string warps;                   ///< of the block, as text; empty: as many as it has now
   std::string send, barrier;           ///< helpers of a cluster; see cluster_helpers
   [[nodiscard]] std::int64_t block() const { return lanes / cluster; }

@@ -410,7 +410,7 @@ class OneThread {
     std::vector<const Declarator*> results;
     for (const BlockTotal& t : r.totals) {
       const auto op = t.variable == nullptr ? ops_.end() : ops_.find(t.variable);
-      if (op == ops_.end() || op->second != t.op || !differ_.contains(t.variable))
+      if (op == ops_.end() || op->second != t.op || !t.whole || !differ_.contains(t.variable))
         return stop(first, t.value + " is no sum of a loop's iterations");
       const std::string name(t.variable->name);
       for (const Declarator* d : t.results) {

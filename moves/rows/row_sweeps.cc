@@ -124,17 +124,26 @@ std::string loop_atom(const model::Polynomial& index, const model::Loop& loop) {
   return loop.variable;
 }
 
-std::optional<std::int64_t> threads_per_row_block(const Variant& variant) {
+std::optional<std::array<std::int64_t, 3>> block_extents(const Variant& variant) {
+  constexpr std::int64_t kMost = 1024;
   const Bindings values(variant.tunables.begin(), variant.tunables.end());
+  std::array<std::int64_t, 3> out{};
+  std::int64_t threads = 1;
   try {
-    const auto& block = variant.launch.block;
-    if (block[1].evaluate(values, "block") != 1 || block[2].evaluate(values, "block") != 1)
-      return std::nullopt;
-    const std::int64_t threads = block[0].evaluate(values, "block");
-    return threads >= 1 && threads <= 1024 ? std::optional(threads) : std::nullopt;
+    for (std::size_t axis = 0; axis < out.size(); ++axis) {
+      out[axis] = variant.launch.block[axis].evaluate(values, "block");
+      if (out[axis] < 1 || out[axis] > kMost || (threads *= out[axis]) > kMost) return std::nullopt;
+    }
   } catch (const Error&) {
     return std::nullopt;
   }
+  return out;
+}
+
+std::optional<std::int64_t> threads_per_row_block(const Variant& variant) {
+  const auto block = block_extents(variant);
+  if (!block || (*block)[1] != 1 || (*block)[2] != 1) return std::nullopt;
+  return (*block)[0];
 }
 
 bool RowOperand::written() const {

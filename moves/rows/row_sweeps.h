@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@ namespace warpath {
 
 /// The atom of the loop's variable in `index`: its name, possibly with a version.
 [[nodiscard]] std::string loop_atom(const model::Polynomial& index, const model::Loop& loop);
+
+/// The block's extents; nullopt if the plan is not constant or beyond 1024 threads.
+[[nodiscard]] std::optional<std::array<std::int64_t, 3>> block_extents(const Variant& variant);
 
 /// Threads per block of the variant along x; nullopt if its y or z extent is not 1 or the plan is
 /// not constant.

@@ -198,8 +198,8 @@ TEST_CASE("what is used behind a reduction stays") {
 
 TEST_CASE("what combines in another way, or races, is no reduction") {
   for (const std::string body : {
-           // half of the values
-           "  for (int s = B / 4; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
+           // of every other thread
+           "  for (int s = B / 2; s > 1; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
            "__syncthreads();\n  }\n",
            // some of them twice
            "  for (int s = B / 2; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
@@ -218,7 +218,7 @@ TEST_CASE("what combines in another way, or races, is no reduction") {
            "(int s = 32; s > 0; s >>= 1) part[t] += part[t + s];\n  }\n  __syncthreads();\n",
        }) {
     CAPTURE(body);
-    CHECK(declined(block_sum(kStore + body + kFirst)) == kUnknown);
+    CHECK_FALSE(declined(block_sum(kStore + body + kFirst)).empty());
   }
 }
 
@@ -228,12 +228,88 @@ TEST_CASE("barriers that not all threads reach, and blocks of another shape, are
       "__syncthreads();\n  }\n";
   CHECK(declined(block_sum("  if (sum > 0.5f && t > 3) return;\n" + kStore + tree + kFirst)) ==
         kUnknown);
-  CHECK(declined(block_sum(kStore +
-                               "  for (int s = 48; s > 2; s >>= 1) {\n    if (t < s) part[t] "
-                               "+= part[t + s];\n    __syncthreads();\n  }\n  if (t == 0) "
-                               "part[0] += part[1] + part[2];\n" +
-                               kFirst,
-                           96)) == "the block is no row of 32, 64, 128, ... threads");
+  CHECK(declined(block_sum(kStore + tree + kFirst, 80)) ==
+        "the block is not known to be made of whole warps");
+}
+
+TEST_CASE("three warps have no power of two, and a tree may take the first threads alone") {
+  const std::string odd =
+      "  for (int s = 48; s > 2; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
+      "__syncthreads();\n  }\n  if (t == 0) part[0] += part[1] + part[2];\n";
+  CHECK(applies(block_sum(kStore + odd + kFirst, 96)).size() == 1);
+  const std::string half =
+      "  for (int s = B / 4; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
+      "__syncthreads();\n  }\n";
+  CHECK(applies(block_sum(kStore + half + kFirst)).size() == 1);
+  CHECK(applies(block_sum("  __shared__ float part[B];\n  if (t < 70) part[t] = sum;\n  "
+                          "__syncthreads();\n  for (int s = 64; s > 0; s >>= 1) {\n    if (t < s "
+                          "&& t + s < 70) part[t] = fmaxf(part[t], part[t + s]);\n    "
+                          "__syncthreads();\n  }\n" +
+                          kFirst))
+            .size() == 1);
+}
+
+/// A block of 16 x 16 threads, two rows of blocks, goes on with `body`, which has the thread's
+/// number t, its value v, shared part[256] and the place y[at] of its block.
+KernelSpec square_sum(const std::string& body) {
+  return test::kernel_under_test(
+      "extern \"C\" __global__ void reduce_tiles(float* y, const float* x, int n) {\n"
+      "  __shared__ float part[256];\n  int t = threadIdx.y * blockDim.x + threadIdx.x;\n"
+      "  int at = blockIdx.y * gridDim.x + blockIdx.x;\n  float v = x[at * 256 + t];\n" +
+          body + "}\n",
+      "reduce_tiles",
+      {{"y", "output", "float32", "n"},
+       {"x", "input", "float32", "n * 256"},
+       {"n", "scalar", "int32", "", 6}},
+      "n / 2; 2", "16; 16", 1e-4);
+}
+
+TEST_CASE("a block of several axes is a row of threads") {
+  const std::string tree =
+      "  part[t] = v;\n  __syncthreads();\n  for (int s = 128; s > 0; s >>= 1) {\n    if (t < s) "
+      "part[t] += part[t + s];\n    __syncthreads();\n  }\n";
+  applies(square_sum(tree + "  if (t == 0) y[at] = part[0];\n"));
+  applies(square_sum(tree + "  if (threadIdx.x == 0 && threadIdx.y == 0) y[at] = part[0];\n"));
+  // the result stays in shared memory
+  applies(square_sum(tree + "  float* const first = part;\n  if (t == 9) y[at] = *first;\n"));
+  // along one axis alone: each row has its own sum
+  CHECK(declined(square_sum(
+            "  part[t] = v;\n  __syncthreads();\n  for (int s = 8; s > 0; s >>= 1) {\n    if "
+            "(threadIdx.x < s) part[t] += part[t + s];\n    __syncthreads();\n  }\n  if (t == 0) "
+            "y[at] = part[0] + part[16];\n")) == kUnknown);
+}
+
+TEST_CASE("which row of blocks it is may decide what is combined") {
+  const std::string tree =
+      "  __syncthreads();\n  for (int s = 128; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t "
+      "+ s];\n    __syncthreads();\n  }\n  if (t == 0) y[at] = part[0];\n";
+  applies(square_sum("  part[t] = blockIdx.y == 0 ? v : 0.0f;\n" + tree));
+}
+
+TEST_CASE("dynamic shared memory is one array, of whatever type its bytes are taken for") {
+  const auto dynamic = [](const std::string& memory, const std::string& part,
+                          const std::string& behind = "") {
+    return block_sum(
+        memory +
+        "  part[t] = sum;\n  __syncthreads();\n  for (int s = B / 2; s > 0; s >>= 1) {\n "
+        "   if (t < s) part[t] += " +
+        part + "[t + s];\n    __syncthreads();\n  }\n" + kFirst + behind);
+  };
+  const std::string bytes = "  extern __shared__ unsigned char raw[];\n",
+                    view = "  float* part = reinterpret_cast<float*>(raw);\n";
+  for (const std::string& memory : {std::string("  extern __shared__ float part[];\n"),
+                                    bytes + view, bytes + "  float* const part = (float*)raw;\n"}) {
+    CAPTURE(memory);
+    MovePath path(dynamic(memory, "part"));
+    CHECK(path.on_gpu().listed("warp_shuffle_reduce").size() == 1);
+  }
+  // the same bytes as something else, and an offset in bytes
+  CHECK(declined(dynamic(bytes + view, "part",
+                         "  if (t == 1) y[2 * blockIdx.x + 1] = raw[0];\n")) == kUnknown);
+  CHECK(declined(dynamic(bytes + view + "  int* other = reinterpret_cast<int*>(raw);\n",
+                         "other")) == kUnknown);
+  CHECK(declined(dynamic(bytes + "  float* part = reinterpret_cast<float*>(raw + 512);\n",
+                         "part")) == kUnknown);
 }
 
 TEST_SUITE_END();

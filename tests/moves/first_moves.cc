@@ -120,6 +120,20 @@ TEST_CASE("a pragma in mid-line cuts the line; an old one is changed or taken aw
         without(spec.source, "#pragma unroll 8\r\n"));
 }
 
+TEST_CASE("loops of kernels that are not launched are left alone") {
+  KernelSpec spec = load_specs(kRoot + "/specs/softmax_scaled.json").front();
+  const std::size_t loops = listed(spec, "unroll_loops").size();
+  REQUIRE(loops > 0);
+  const std::string loop = "(float* y) {\n  for (int k = 0; k < 9; ++k) y[k] = 0.0f;\n}\n",
+                    own = spec.source;
+  spec.source = "__global__ void before" + loop + own + "\n__global__ void after" + loop;
+  const std::vector<MoveInstance> seen = listed(spec, "unroll_loops");
+  CHECK(seen.size() == loops);
+  CHECK(seen.front().site == "loop:1");
+  spec.source = "__device__ void helper" + loop + own;
+  CHECK(listed(spec, "unroll_loops").size() > loops);
+}
+
 TEST_CASE("pointers are qualified as far as roles and aliasing allow") {
   const KernelSpec spec = fixture("fixed_block");
   CHECK(applied(spec, "qualify_pointers@arguments(const=1,restrict=1)")

@@ -473,6 +473,35 @@ TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
   CHECK(cluster.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
 }
 
+TEST_CASE("what is found in a model is kept with that very object, as long as a scope keeps it") {
+  const Kernel k(kVector, vector_kernel("  y[i] = x[i];\n"));
+  int searches = 0;
+  const auto found = [&](const model::KernelModel& model, std::string_view name) {
+    const auto out =
+        model::found_in<const model::Function*>(k.at(), model, name, [&](std::string& why) {
+          ++searches;
+          why = "as said";
+          return model.kernel;
+        });
+    CHECK(out->second == "as said");
+    return out->first;
+  };
+  const auto outside = k.model();
+  CHECK(found(*outside, "kernel") == outside->kernel);
+  CHECK(found(*outside, "kernel") == outside->kernel);
+  CHECK(searches == 2);
+  const model::ModelScope scope(k.at().spec);
+  const auto inside = k.model();
+  CHECK(found(*inside, "kernel") == inside->kernel);
+  CHECK(found(*inside, "kernel") == inside->kernel);
+  CHECK(searches == 3);
+  CHECK(found(*inside, "another name") == inside->kernel);
+  CHECK(searches == 4);
+  // of the same text, but no model of the scope
+  CHECK(found(*outside, "kernel") == outside->kernel);
+  CHECK(searches == 5);
+}
+
 TEST_CASE("a step wider than any cluster is dealt to no group of lanes") {
   const auto sweeps = [](const std::string& step) {
     const Kernel k(

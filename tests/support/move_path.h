@@ -25,6 +25,18 @@ struct TestArgument {
   nlohmann::json init = {{"kind", "randn"}, {"seed", 1}};
 };
 
+/// Extents along x, y and z, separated by "; ".
+inline nlohmann::json test_extents(const std::string& text) {
+  nlohmann::json out;
+  std::size_t begin = 0;
+  for (const char* const axis : {"x", "y", "z"}) {
+    const std::size_t end = std::min(text.find("; ", begin), text.size());
+    if (begin < text.size()) out[axis] = text.substr(begin, end - begin);
+    begin = end + 2;
+  }
+  return out;
+}
+
 /// A spec whose reference is the kernel itself, called once more under another name.
 inline KernelSpec kernel_under_test(const std::string& source,
                                     const std::string& kernel,
@@ -50,7 +62,7 @@ inline KernelSpec kernel_under_test(const std::string& source,
   for (std::size_t at = 0; (at = reference.find(kernel + "(", at)) != std::string::npos;
        at += kernel.size() + 10)
     reference.insert(at + kernel.size(), "_reference");
-  nlohmann::json launch = {{"grid", {{"x", grid}}}, {"block", {{"x", block}}}};
+  nlohmann::json launch = {{"grid", test_extents(grid)}, {"block", test_extents(block)}};
   nlohmann::json spec = {
       {"name", kernel},
       {"kernel",
