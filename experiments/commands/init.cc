@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
@@ -45,17 +46,22 @@ const model::Function& chosen_kernel(const model::Unit& unit,
   return *kernels.front();
 }
 
-/// What is wrong with the spec, in one line; empty if nothing is.
+/// What is wrong with the spec, whose texts are not written yet, in one line; empty if nothing is.
 std::string spec_problem(const std::string& text,
                          const std::string& file,
-                         const std::string& folder) {
+                         const std::string& source) {
   try {
-    for (const KernelSpec& spec : parse_specs(text, file, folder)) {
+    nlohmann::json document = nlohmann::json::parse(text);
+    document["kernel"]["source_code"] = source;
+    document["reference"]["kernel"]["source_code"] = source;
+    for (const KernelSpec& spec : parse_specs(document.dump(), file, "")) {
       const std::vector<std::string> problems = contract_problems(spec);
       if (!problems.empty()) return problems.front();
     }
   } catch (const Error& error) {
     return error.what();
+  } catch (const nlohmann::json::exception&) {
+    return file + ": an answer that makes it a spec no more";
   }
   return "";
 }
@@ -85,12 +91,16 @@ int init(const Arguments& arguments, const Program&) {
     options.launch = find_launch(unit, kernel);
   }
   SpecDraft draft = draft_spec(unit, kernel, options);
-  write_file_atomically(text_path, draft.source);
   const auto problem = [&](const std::string& text) {
-    return spec_problem(text, spec_path.string(), spec_path.parent_path().string());
+    return spec_problem(text, spec_path.string(), draft.source);
   };
+  if (const std::string wrong = problem(draft.spec); !wrong.empty())
+    throw bad_input(file, name,
+                    "a kernel that a spec can be drafted for, but " + wrong +
+                        "; write the spec by hand (docs/spec.md)");
   if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1)
     draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
+  write_file_atomically(text_path, draft.source);
   write_file_atomically(spec_path, draft.spec);
   std::printf(
       "%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),

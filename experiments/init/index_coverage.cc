@@ -7,7 +7,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::int64_t kMostPoints = 3'000'000;
+constexpr std::int64_t kMostPoints = 300'000;
 
 /// Steps through the threads and loops on which the index of a store or its guards depend.
 class StoreWalk {

@@ -361,7 +361,15 @@ class Drafting {
 SpecDraft draft_spec(const model::Unit& unit,
                      const model::Function& kernel,
                      const DraftOptions& options) {
-  return Drafting(unit, kernel, options).run();
+  try {
+    return Drafting(unit, kernel, options).run();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.starts_with(options.file + ":")) throw;
+    throw bad_input(options.file, std::string(kernel.name),
+                    "a kernel whose sizes are integers that a spec knows (" + what +
+                        "); write the spec by hand (docs/spec.md)");
+  }
 }
 
 }  // namespace warpath

@@ -113,6 +113,9 @@ TEST_CASE("what init cannot do is one line, and nothing is written") {
                     rows = file("rows.cu", "__global__ void k(float** x) { x[0][0] = 1; }\n"),
                     scalar = file("scalar.cu",
                                   "__device__ int g;\n__global__ void k(int n) { g = n; }\n"),
+                    real = file("real.cu",
+                                "__global__ void k(int* p, float f) { p[threadIdx.x] = f; }\n"
+                                "void go(int* p, float f) { k<<<(int)f, 64>>>(p, f); }\n"),
                     hidden = file("hidden.cu",
                                   "#if 0\n__global__ void k(int* p) { *p = 1; }\n#endif\n"
                                   "__global__ void j(int* p) { *p = 1; }\n");
@@ -125,6 +128,7 @@ TEST_CASE("what init cannot do is one line, and nothing is written") {
       {{by_value}, "parameter p of type P"},
       {{rows}, "parameter x of type float**"},
       {{scalar}, "without a pointer"},
+      {{real}, "write the spec by hand"},
       {{two, "a", "--main", none}, "a file that launches a"},
       {{two, "a", "--output", folder / "spec.txt"}, "a name that ends with .json"}};
   std::size_t before = 0;
