@@ -110,7 +110,8 @@ MacroTexts workload_macros(const KernelSpec& spec,
                            const TunableValues& tunables) {
   MacroTexts texts;
   for (const auto& arg : spec.io.args) {
-    if (arg.is_meta || arg.type == ArgType::string) texts[arg.name] = macro_text(arg, workload);
+    if ((arg.is_meta && !arg.is_size) || arg.type == ArgType::string)
+      texts[arg.name] = macro_text(arg, workload);
   }
   for (const auto& [name, value] : tunables) texts[name] = std::to_string(value);
   return texts;

@@ -74,6 +74,8 @@ struct ArgSpec {
   std::variant<std::monostate, std::int64_t, double, bool, std::string> value;  ///< scalars only
   /// compile-time only (macro or template argument), not passed to the kernel
   bool is_meta = false;
+  /// with is_meta: no macro either; a size that the spec's expressions alone use
+  bool is_size = false;
   std::optional<TensorSpec> tensor;
 };
 
@@ -172,6 +174,12 @@ struct DeviceProfile {  ///< as given in a spec; runners measure instead of trus
   double hbm_bw_gbps = 0;
 };
 
+/// A part of a spec that `warpath init` guessed. No meaning but for people.
+struct Guess {
+  std::string path;  ///< JSON pointer within the spec
+  std::string why;   ///< one line
+};
+
 /// What is optimised and how it is judged. Loaded by engine/spec/spec_load.h; docs/spec.md
 /// describes the JSON.
 struct KernelSpec {
@@ -196,6 +204,7 @@ struct KernelSpec {
   Objective objective = Objective::geomean;
   WorkBound bound;
   std::optional<DeviceProfile> device_profile;
+  std::vector<Guess> guessed;
 
   /// "FILE:/json/pointer" of `pointer` within this spec, for messages.
   [[nodiscard]] std::string place(std::string_view pointer) const;

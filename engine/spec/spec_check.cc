@@ -121,6 +121,8 @@ class SpecChecker {
         fail(pointer + "/tensor_spec", "a tensor_spec", "none, since the argument is a scalar");
       if (arg.type == ArgType::string && !arg.is_meta)
         fail(pointer + "/type", "str", "is_meta, since a kernel receives no text");
+      if (arg.is_size && (arg.type != ArgType::integer || !arg.is_meta))
+        fail(pointer + "/is_size", "true", "it of an int that is_meta");
       check_scalar(arg, arg.value, pointer + "/value");
       return;
     }

@@ -27,6 +27,9 @@ void check_spec(const KernelSpec& spec);
 /// not UTF-8 and is read as Latin-1". Empty: nothing.
 [[nodiscard]] std::string source_notes(const KernelSpec& spec);
 
+/// One line a guess that the spec lists: "guessed /kernel/io/args/3/value = 2048: WHY".
+[[nodiscard]] std::vector<std::string> guess_lines(const KernelSpec& spec);
+
 /// One line of `warpath validate`.
 struct CheckLine {
   bool ok = false;

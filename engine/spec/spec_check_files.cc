@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
@@ -44,6 +45,18 @@ std::string source_notes(const KernelSpec& spec) {
   return out;
 }
 
+std::vector<std::string> guess_lines(const KernelSpec& spec) {
+  std::vector<std::string> out;
+  if (spec.guessed.empty()) return out;
+  const nlohmann::json document = to_json(spec);
+  for (const Guess& guess : spec.guessed) {
+    const nlohmann::json::json_pointer path(guess.path);
+    const std::string value = document.contains(path) ? " = " + document.at(path).dump() : "";
+    out.push_back("guessed " + guess.path + value + ": " + guess.why);
+  }
+  return out;
+}
+
 std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths,
                                         const SpecProblems& more) {
   std::vector<CheckLine> lines;
@@ -65,6 +78,8 @@ std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths,
                                std::to_string(spec.tunables.size()) + " tunables)" +
                                (note.empty() ? "" : ", but it cannot be searched: " + note) +
                                source_notes(spec)});
+      for (const std::string& guess : guess_lines(spec))
+        lines.push_back({.ok = true, .text = spec.origin + ": " + guess});
     }
   };
   const auto guarded = [&](const auto& work) {

@@ -239,6 +239,18 @@ struct TimingAggregationField {
 };
 
 template <>
+struct Description<Guess> {
+  static constexpr std::string_view title = "guess";
+  static constexpr std::string_view help = "A part of the spec that `warpath init` guessed.";
+  template <class V>
+  static void fields(V& v) {
+    using T = Guess;
+    v(&T::path, {"path", "JSON pointer to it within the spec", true});
+    v(&T::why, {"why", "one line", true});
+  }
+};
+
+template <>
 struct Description<KernelSpec> {
   static constexpr std::string_view title = "spec";
   static constexpr std::string_view help =
@@ -260,6 +272,7 @@ struct Description<KernelSpec> {
     v(&T::objective,
       {"objective", "how workloads become one time: geomean, weighted (mean) or worst"});
     v(&T::bound, {"bound", "compulsory work, for the roofline"});
+    v(&T::guessed, {"guessed", "what `warpath init` guessed, for people: `validate` prints it"});
   }
 
  private:

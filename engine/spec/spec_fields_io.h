@@ -358,6 +358,7 @@ struct Description<ArgSpec> {
     v.template custom<ArgValueField>(
         {"value", "value of a scalar, unless every workload gives one"});
     v(&T::is_meta, {"is_meta", "compile-time only: defined as a macro, not passed"});
+    v(&T::is_size, {"is_size", "with is_meta: not defined either, known to the spec alone"});
     v(&T::tensor, {"tensor_spec", "shape and content of a tensor"});
   }
 };

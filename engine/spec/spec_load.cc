@@ -36,9 +36,24 @@ void read_source(std::string& source,
     throw bad_input(place + "/source_file", source_file, "a file that is not empty");
 }
 
+/// A guess about a part that is no longer there would mislead.
+void require_guessed_paths(const JsonCursor& at, const KernelSpec& spec) {
+  for (std::size_t i = 0; i < spec.guessed.size(); ++i) {
+    const std::string& path = spec.guessed[i].path;
+    bool found = false;
+    try {
+      found = at.value().contains(json::json_pointer(path));
+    } catch (const json::exception&) {  // it is no pointer
+    }
+    if (!found)
+      at.at("guessed").element(i).at("path").fail("a JSON pointer to a part of this spec");
+  }
+}
+
 KernelSpec read_spec(const JsonCursor& at) {
   KernelSpec spec;
   Codec<KernelSpec>::read(at, spec);
+  require_guessed_paths(at, spec);
   spec.origin = at.place();
   if (spec.workloads.empty()) spec.workloads.emplace_back().name = "default";
   return spec;

@@ -48,7 +48,7 @@ std::string list_of(const std::vector<std::string>& names) {
 /// (Tunables and options are the variant's own.)
 void bind_meta(const KernelSpec& spec, Variant& variant) {
   for (const ArgSpec& argument : spec.io.args) {
-    if (!argument.is_meta || variant.tunables.contains(argument.name)) continue;
+    if (!argument.is_meta || argument.is_size || variant.tunables.contains(argument.name)) continue;
     const Bindings values = spec.bindings(spec.workloads.front(), {});
     if (const auto value = values.find(argument.name); value != values.end())
       variant.tunables.emplace(argument.name, value->second);

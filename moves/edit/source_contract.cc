@@ -237,7 +237,7 @@ SourceContract source_contract(const KernelSpec& spec,
   }
   for (const auto& [name, value] : variant.tunables) out.macros[name] = std::to_string(value);
   for (const ArgSpec& arg : spec.io.args) {
-    if (arg.is_meta) out.macros[arg.name] = value_text(arg, *workloads.front());
+    if (arg.is_meta && !arg.is_size) out.macros[arg.name] = value_text(arg, *workloads.front());
   }
   for (const std::string& option : variant.compiler_options) {
     if (!option.starts_with("-D") || option.size() < 3) continue;

@@ -167,7 +167,7 @@ void define_meta(const KernelSpec& spec, ParseOptions& options) {
   std::vector<Bindings> all;
   for (const Workload& workload : spec.workloads) all.push_back(spec.bindings(workload, {}));
   for (const ArgSpec& arg : spec.io.args) {
-    if (!arg.is_meta) continue;
+    if (!arg.is_meta || arg.is_size) continue;
     std::set<std::int64_t> values;
     bool everywhere = !all.empty();
     for (const Bindings& bindings : all) {

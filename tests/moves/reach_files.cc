@@ -23,6 +23,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/source_edit.h"
+#include "experiments/init/kernel_text.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
@@ -32,7 +33,6 @@
 #include "register_moves.h"
 #include "runners/host/execute/worker.h"
 #include "tests/support/host_runs.h"
-#include "tests/support/kernel_alone.h"
 #include "tests/support/synthetic_spec.h"
 
 using namespace warpath;
@@ -206,7 +206,7 @@ json run_at(const test::SyntheticSizes& sizes,
 
 /// The first of the sizes at which the kernel runs.
 json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
-  const std::string text = test::kernel_alone(unit, kernel);
+  const std::string text = kernel_text(unit, kernel);
   const model::Unit alone = model::parse(text);
   json out;
   for (const test::SyntheticSizes& sizes : test::host_sizes()) {

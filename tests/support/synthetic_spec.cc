@@ -1,8 +1,10 @@
 #include "tests/support/synthetic_spec.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <regex>
+
+#include "experiments/init/kernel_signature.h"
 
 namespace warpath::test {
 
@@ -22,53 +24,12 @@ std::int64_t size_of(const std::string& name, std::size_t number, const Syntheti
   return sizes.extents[std::min(number, sizes.extents.size() - 1)];
 }
 
-struct Typed {
-  std::string dtype;  ///< empty: no type of tensors
-  bool floating = false;
-};
-
-Typed dtype_of(std::string type) {
-  for (const char* const word : {"const ", "volatile ", "struct "}) {
-    for (auto at = type.find(word); at != std::string::npos; at = type.find(word))
-      type.erase(at, std::string(word).size());
-  }
-  static const std::map<std::string, Typed> kTypes{{"float", {"float32", true}},
-                                                   {"double", {"float64", true}},
-                                                   {"half", {"float16", true}},
-                                                   {"__half", {"float16", true}},
-                                                   {"__nv_bfloat16", {"bfloat16", true}},
-                                                   {"nv_bfloat16", {"bfloat16", true}},
-                                                   {"int", {"int32", false}},
-                                                   {"int32_t", {"int32", false}},
-                                                   {"unsigned", {"uint32", false}},
-                                                   {"unsigned int", {"uint32", false}},
-                                                   {"uint32_t", {"uint32", false}},
-                                                   {"uint", {"uint32", false}},
-                                                   {"long", {"int64", false}},
-                                                   {"long long", {"int64", false}},
-                                                   {"int64_t", {"int64", false}},
-                                                   {"size_t", {"uint64", false}},
-                                                   {"uint64_t", {"uint64", false}},
-                                                   {"unsigned long", {"uint64", false}},
-                                                   {"unsigned long long", {"uint64", false}},
-                                                   {"char", {"int8", false}},
-                                                   {"int8_t", {"int8", false}},
-                                                   {"signed char", {"int8", false}},
-                                                   {"unsigned char", {"uint8", false}},
-                                                   {"uint8_t", {"uint8", false}},
-                                                   {"uchar", {"uint8", false}},
-                                                   {"bool", {"bool", false}},
-                                                   {"short", {"int16", false}},
-                                                   {"int16_t", {"int16", false}}};
-  const auto found = kTypes.find(type);
-  return found == kTypes.end() ? Typed{} : found->second;
-}
-
 /// Integers may be indices of anything.
-json contents(const Typed& typed, bool positive) {
-  if (typed.floating && positive) return {{"kind", "uniform"}, {"low", 0}, {"high", 4}};
-  if (typed.floating) return {{"kind", "randn"}};
-  const bool truth = typed.dtype == "bool";
+json contents(DType dtype, bool positive) {
+  const bool floating = info(dtype).is_float;
+  if (floating && positive) return {{"kind", "uniform"}, {"low", 0}, {"high", 4}};
+  if (floating) return {{"kind", "randn"}};
+  const bool truth = dtype == DType::boolean;
   return {{"kind", "randint"}, {"low", positive && !truth ? 1 : 0}, {"high", truth ? 2 : 4}};
 }
 
@@ -76,28 +37,12 @@ bool asks(std::string_view body, const char* name) {
   return body.find(name) != std::string_view::npos;
 }
 
-/// Threads of a block along x, by the axes that the text asks for.
-int block_x(std::string_view body) {
-  return asks(body, "threadIdx.z") ? 8 : asks(body, "threadIdx.y") ? 16 : 256;
-}
-
-/// What is named like the block's extent has its value.
-std::string template_value(const model::TemplateParameter& parameter,
-                           const model::Function& kernel,
-                           const model::Unit& unit,
-                           int otherwise) {
-  static const std::regex kBlock("block_?(size|dim|x)?|.*threads.*", std::regex::icase);
-  return std::regex_match(std::string(parameter.name), kBlock)
-             ? std::to_string(block_x(unit.text(kernel.body->span)))
-             : std::to_string(otherwise);
-}
-
 /// The launch by what the text asks for.
 json launch_of(std::string_view body, const SyntheticSizes& sizes) {
-  const bool y = asks(body, "threadIdx.y"), z = asks(body, "threadIdx.z");
-  json block = {{"x", block_x(body)}};
-  if (y || z) block["y"] = z ? 8 : 16;
-  if (z) block["z"] = 4;
+  const std::array<int, 3> threads = usual_block(body);
+  json block = {{"x", threads[0]}};
+  if (threads[1] > 1) block["y"] = threads[1];
+  if (threads[2] > 1) block["z"] = threads[2];
   json grid = {{"x", asks(body, "blockIdx.y") ? sizes.blocks_per_axis : sizes.blocks}};
   if (asks(body, "blockIdx.y")) grid["y"] = sizes.blocks_per_axis;
   if (asks(body, "blockIdx.z")) grid["z"] = 4;
@@ -139,48 +84,33 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
                                    std::string& why) {
   SyntheticSizes sizes = of_one_axis;
   const std::string_view body = unit.text(kernel.body->span);
-  if (asks(body, "blockIdx.y")) sizes.points = sizes.blocks_per_axis * block_x(body);
-  std::map<std::string, std::string> types;
-  std::string instance(kernel.name);
-  for (const model::TemplateParameter& parameter : kernel.template_parameters) {
-    const bool first = &parameter == kernel.template_parameters.data();
-    const std::string value =
-        parameter.is_type ? "float" : template_value(parameter, kernel, unit, sizes.template_value);
-    if (parameter.is_type) types[std::string(parameter.name)] = value;
-    instance += (first ? "<" : ", ") + value;
-  }
-  if (!kernel.template_parameters.empty()) instance += ">";
+  if (asks(body, "blockIdx.y")) sizes.points = sizes.blocks_per_axis * usual_block(body)[0];
+  const auto arguments = template_arguments(unit, kernel, {}, sizes.template_value);
+  const std::string instance = instance_name(kernel, arguments);
+  const auto parameters = kernel_parameters(unit, kernel, arguments, why);
+  if (!parameters) return std::nullopt;
   json args = json::array();
   std::size_t extents = 0;
   bool counted = false;
-  for (const model::Declarator* const parameter : kernel.parameters) {
-    std::string type = unit.plain_text(parameter->type);
-    if (const auto own = types.find(type); own != types.end()) type = own->second;
-    const Typed typed = dtype_of(std::string(unit.resolved_type(type)));
-    const std::string name(parameter->name);
-    if (typed.dtype.empty() || parameter->pointer_depth > 1 || parameter->reference ||
-        parameter->is_array() || name.empty()) {
-      why = "parameter " + (name.empty() ? "without a name" : name) + " of type " + type;
-      return std::nullopt;
-    }
-    if (parameter->is_pointer()) {
-      const bool input = parameter->has(model::kConst);
-      json tensor = {{"shape", {sizes.elements}}, {"dtype", typed.dtype}};
-      if (sizes.runs) tensor["init"] = contents(typed, sizes.positive);
+  for (const auto& [name, dtype, lanes, pointer, input] : *parameters) {
+    const std::string_view type = info(dtype).name;
+    if (pointer) {
+      json tensor = {{"shape", {sizes.elements}}, {"dtype", type}};
+      if (sizes.runs) tensor["init"] = contents(dtype, sizes.positive);
       args.push_back({{"name", name},
                       {"type", "tensor"},
                       {"role", input ? "input" : "inout"},
                       {"tensor_spec", tensor}});
-    } else if (typed.floating) {
-      args.push_back({{"name", name}, {"type", "float"}, {"dtype", typed.dtype}, {"value", 0.5}});
-    } else if (typed.dtype == "bool") {
+    } else if (info(dtype).is_float) {
+      args.push_back({{"name", name}, {"type", "float"}, {"dtype", type}, {"value", 0.5}});
+    } else if (dtype == DType::boolean) {
       args.push_back({{"name", name}, {"type", "bool"}, {"value", true}});
     } else {
       std::int64_t size = size_of(name, extents, sizes);
       if (name == "size" && counted) size = 3;  // of a window: the points are counted already
       counted = counted || size == sizes.points;
       extents += size < sizes.points && size > 3 ? 1U : 0U;
-      args.push_back({{"name", name}, {"type", "int"}, {"dtype", typed.dtype}, {"value", size}});
+      args.push_back({{"name", name}, {"type", "int"}, {"dtype", type}, {"value", size}});
     }
   }
   json metadata = {{"kernel_name", kernel.name}};

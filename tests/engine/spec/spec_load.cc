@@ -81,6 +81,16 @@ TEST_CASE("spec to JSON to spec is the identity") {
   }
 }
 
+TEST_CASE("what was guessed is said with the value that stands there now, and written again") {
+  json document = to_json(test::gather_spec());
+  document["guessed"] = {{{"path", "/name"}, {"why", "the kernel's"}}};
+  const KernelSpec spec = parse(document);
+  CHECK(guess_lines(spec) == std::vector<std::string>{"guessed /name = \"gather\": the kernel's"});
+  CHECK(to_json(spec)["guessed"] == document["guessed"]);
+  CHECK(guess_lines(test::gather_spec()).empty());
+  CHECK_FALSE(to_json(test::gather_spec()).contains("guessed"));
+}
+
 TEST_CASE("a spec in the grammar of other systems loads, and says why it cannot be searched") {
   const KernelSpec spec = parse_specs(test::foreign_spec_text(), "lora.json", ".").front();
   CHECK(spec.origin == "lora.json:/0");

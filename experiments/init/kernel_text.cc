@@ -1,4 +1,4 @@
-#include "tests/support/kernel_alone.h"
+#include "experiments/init/kernel_text.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "engine/text/tokens.h"
 
-namespace warpath::test {
+namespace warpath {
 namespace {
 
 using Names = std::set<std::string, std::less<>>;
@@ -17,11 +17,13 @@ using Names = std::set<std::string, std::less<>>;
 struct Item {
   std::size_t begin = 0, end = 0;
   Names declares, mentions;
+  bool always = false;  ///< kept whether or not it is named
 };
 
 class FileItems {
  public:
-  FileItems(const model::Unit& unit, const model::Function& kernel) : unit_(unit), kernel_(kernel) {
+  FileItems(const model::Unit& unit, const model::Function& kernel, const TextOptions& options)
+      : unit_(unit), kernel_(kernel), options_(options) {
     for (const Token& token : tokenize(unit.source()).tokens) {
       if (token.kind != TokenKind::comment && !left_out(token.begin)) tokens_.push_back(token);
     }
@@ -33,6 +35,11 @@ class FileItems {
   [[nodiscard]] std::string text_of(const Item& item) const {
     std::string out;
     std::size_t at = item.begin;
+    if (const std::string name = settable(item); !name.empty()) {
+      const auto value = unit_.constants().find(name);
+      return "#ifndef " + name + "\n#define " + name + " " + std::to_string(value->second) +
+             "\n#endif";
+    }
     for (std::size_t i = 0; i + 1 < tokens_.size() && tokens_[i].begin < item.end; ++i) {
       if (tokens_[i].begin < at || text(i + 1) != "::" || !namespaces_.contains(text(i))) continue;
       const bool rooted = i > 0 && text(i - 1) == "::" && tokens_[i - 1].begin >= at;
@@ -44,6 +51,12 @@ class FileItems {
   }
 
  private:
+  /// The constant that the item is, if a macro of the compiler may replace it; otherwise empty.
+  [[nodiscard]] std::string settable(const Item& item) const {
+    if (item.declares.size() != 1) return "";
+    const std::string& name = *item.declares.begin();
+    return options_.settable.contains(name) && unit_.constants().contains(name) ? name : "";
+  }
   [[nodiscard]] bool left_out(std::size_t at) const {
     return std::ranges::any_of(unit_.conditionals(), [&](const model::Conditional& c) {
       return !c.taken && c.branch.begin <= at && at < c.branch.end;
@@ -58,7 +71,7 @@ class FileItems {
   void collect() {
     for (std::size_t i = 0; i < tokens_.size();) {
       if (tokens_[i].kind == TokenKind::directive) {
-        define(tokens_[i++]);
+        directive(tokens_[i++]);
       } else if (const std::size_t inside = behind_opened_scope(i); inside > i) {
         i = inside;
       } else if (text(i) == "}" || text(i) == ";") {
@@ -69,10 +82,18 @@ class FileItems {
     }
   }
 
-  void define(const Token& token) {
-    if (directive_name(unit_.source(), token) != "define") return;
+  void directive(const Token& token) {
+    const std::string kind = directive_name(unit_.source(), token);
+    if (kind != "define" && kind != "include") return;
     Item item{.begin = token.begin, .end = token.end, .declares = {}, .mentions = {}};
     const TokenStream words = tokenize_directive(unit_.source(), token);
+    if (kind == "include") {
+      std::string header = words.tokens.size() > 2 ? spelling(unit_.source(), words.tokens[2]) : "";
+      if (header.size() > 2) header = header.substr(1, header.size() - 2);
+      item.always = options_.keeps_header && options_.keeps_header(header);
+      items_.push_back(item);
+      return;
+    }
     for (std::size_t i = 2; i < words.tokens.size(); ++i) {
       const Token& word = words.tokens[i];
       if (word.kind != TokenKind::identifier) continue;
@@ -140,8 +161,10 @@ class FileItems {
     item.declares.emplace(declared);
     const bool own = item.begin <= kernel_.name_span.begin && kernel_.name_span.end <= item.end;
     const bool host = called && body && !device && !own;
-    if ((!kernel || own) && !host && text(begin) != "using" + std::string(" namespace"))
-      items_.push_back(item);
+    const bool opens = text(begin) == "using" && text(begin + 1) == "namespace";
+    item.always = opens && options_.keeps_header && text(begin + 2) != "std" &&
+                  !namespaces_.contains(text(begin + 2));
+    if ((!kernel || own) && !host && (!opens || item.always)) items_.push_back(item);
     return i + 1;
   }
 
@@ -153,6 +176,7 @@ class FileItems {
 
   const model::Unit& unit_;
   const model::Function& kernel_;
+  const TextOptions& options_;
   std::vector<Token> tokens_;
   std::vector<Item> items_;
   Names namespaces_;  ///< that the file opens
@@ -160,8 +184,10 @@ class FileItems {
 
 }  // namespace
 
-std::string kernel_alone(const model::Unit& unit, const model::Function& kernel) {
-  const FileItems file(unit, kernel);
+std::string kernel_text(const model::Unit& unit,
+                        const model::Function& kernel,
+                        const TextOptions& options) {
+  const FileItems file(unit, kernel, options);
   Names wanted{std::string(kernel.name)};
   std::vector<bool> kept(file.items().size());
   for (bool more = true; more;) {
@@ -170,7 +196,7 @@ std::string kernel_alone(const model::Unit& unit, const model::Function& kernel)
       const Item& item = file.items()[i];
       const bool named = std::ranges::any_of(
           item.declares, [&](const std::string& name) { return wanted.contains(name); });
-      if (kept[i] || !named) continue;
+      if (kept[i] || !(named || item.always)) continue;
       kept[i] = more = true;
       wanted.insert(item.mentions.begin(), item.mentions.end());
     }
@@ -183,4 +209,4 @@ std::string kernel_alone(const model::Unit& unit, const model::Function& kernel)
   return out;
 }
 
-}  // namespace warpath::test
+}  // namespace warpath

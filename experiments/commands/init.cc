@@ -1,0 +1,132 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/run/run_folder.h"
+#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/init/guesses.h"
+#include "experiments/init/local_includes.h"
+#include "experiments/init/spec_draft.h"
+#include "moves/edit/kernel_contract.h"
+#include "moves/model/syntax_query.h"
+#include "register_commands.h"
+
+namespace warpath {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The named kernel, or the only one.
+const model::Function& chosen_kernel(const model::Unit& unit,
+                                     const std::string& file,
+                                     const std::string& wanted) {
+  std::vector<const model::Function*> kernels;
+  std::string names;
+  for (const model::Function* const function : unit.functions()) {
+    if (!function->is_global || function->body == nullptr) continue;
+    const bool matches = wanted.empty() || function->name == wanted;
+    if (matches) kernels.push_back(function);
+    names += (names.empty() ? "" : ", ") + std::string(function->name);
+  }
+  for (const model::HiddenKernel& hidden : model::hidden_kernels(unit)) {
+    if (hidden.name != wanted) continue;
+    throw bad_input(file, wanted, "a kernel that its preprocessor conditions do not exclude");
+  }
+  if (names.empty()) throw bad_input(file, "", "a file with a __global__ function");
+  if (kernels.empty()) throw bad_input(file, wanted, "one of its kernels: " + names);
+  if (kernels.size() > 1)
+    throw bad_input(file, wanted.empty() ? "no KERNEL" : wanted + " several times",
+                    "the name of one of its kernels: " + names);
+  return *kernels.front();
+}
+
+/// What is wrong with the spec, whose texts are not written yet, in one line; empty if nothing is.
+std::string spec_problem(const std::string& text,
+                         const std::string& file,
+                         const std::string& source) {
+  try {
+    nlohmann::json document = nlohmann::json::parse(text);
+    document["kernel"]["source_code"] = source;
+    document["reference"]["kernel"]["source_code"] = source;
+    for (const KernelSpec& spec : parse_specs(document.dump(), file, "")) {
+      const std::vector<std::string> problems = contract_problems(spec);
+      if (!problems.empty()) return problems.front();
+    }
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const nlohmann::json::exception&) {
+    return file + ": an answer that makes it a spec no more";
+  }
+  return "";
+}
+
+int init(const Arguments& arguments, const Program&) {
+  const std::string file = arguments.words()[0];
+  const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
+  const model::Unit unit = model::parse(flattened_source(file));
+  const model::Function& kernel = chosen_kernel(unit, file, wanted);
+  const std::string name(kernel.name);
+  const fs::path spec_path = arguments.value("output").value_or(name + ".json");
+  if (spec_path.extension() != ".json")
+    throw bad_input("--output", spec_path.string(), "a name that ends with .json");
+  const fs::path text_path = fs::path(spec_path).replace_extension(".kernel.cu");
+  for (const fs::path& path : {spec_path, text_path}) {
+    if (fs::exists(path) && !arguments.has("force"))
+      throw bad_input(path.string(), "a file that exists", "--force, or another --output");
+  }
+  DraftOptions options{.file = fs::path(file).filename().string(),
+                       .source_file = text_path.filename().string(),
+                       .launch = {}};
+  if (const auto main = arguments.value("main")) {
+    const model::Unit host = model::parse(flattened_source(*main));
+    options.launch = find_launch(host, kernel);
+    if (!options.launch) throw bad_input("--main", *main, "a file that launches " + name);
+  } else {
+    options.launch = find_launch(unit, kernel);
+  }
+  SpecDraft draft = draft_spec(unit, kernel, options);
+  const auto problem = [&](const std::string& text) {
+    return spec_problem(text, spec_path.string(), draft.source);
+  };
+  if (const std::string wrong = problem(draft.spec); !wrong.empty())
+    throw bad_input(file, name,
+                    "a kernel that a spec can be drafted for, but " + wrong +
+                        "; write the spec by hand (docs/spec.md)");
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1)
+    draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
+  write_file_atomically(text_path, draft.source);
+  write_file_atomically(spec_path, draft.spec);
+  std::printf(
+      "%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),
+      options.launch ? (", launched at line " + std::to_string(options.launch->line)).c_str() : "");
+  for (const KernelSpec& spec : load_specs(spec_path.string())) {
+    for (const std::string& line : guess_lines(spec)) std::printf("%s\n", line.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void register_command_init(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "init",
+       .usage = "FILE.cu [KERNEL]",
+       .help = "writes a spec for a kernel of a CUDA file: arguments, shapes, launch and workloads "
+               "from its text; what had to be guessed is listed and, on a terminal, asked",
+       .flags = {{"main", "FILE", "host code that launches the kernel (default: the file itself)"},
+                 {"output", "FILE.json",
+                  "the spec (default: KERNEL.json); the kernel's text goes "
+                  "beside it, to FILE.kernel.cu"},
+                 {"force", "", "overwrite them", Flag::Takes::nothing}},
+       .least_words = 1,
+       .most_words = 2,
+       .run = init});
+}
+
+}  // namespace warpath

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/spec/expression.h"
+
+namespace warpath {
+
+/// Values of a kernel's integers where no launch gives them.
+struct ArgumentSizes {
+  Bindings gpu, host;
+  std::map<std::string, std::string> why;  ///< by name, of the guessed ones
+};
+
+/// What the sizes of a kernel are chosen by.
+struct SizeQuestion {
+  std::vector<std::string> integers;  ///< parameters, then sizes of the spec alone, in order
+  std::set<std::string> extents;      ///< those that some grid, tensor or loop has as an extent
+  std::set<std::string> of_grid;      ///< those of the grid
+  std::size_t rank = 1;               ///< most names in one tensor's extents
+  std::set<std::int64_t> multiples;   ///< of which sizes should be multiples
+  std::map<std::string, std::int64_t> given;  ///< by a launch
+};
+
+/// A few megabytes a tensor on a GPU, a few thousand elements on the host.
+[[nodiscard]] ArgumentSizes argument_sizes(const SizeQuestion& question);
+
+}  // namespace warpath

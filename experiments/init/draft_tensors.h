@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/spec/expression.h"
+#include "experiments/init/index_bounds.h"
+#include "experiments/init/kernel_signature.h"
+#include "experiments/init/thread_layout.h"
+#include "moves/model/facts.h"
+
+namespace warpath {
+
+/// What a spec says of one tensor.
+struct DraftTensor {
+  std::string role = "input";
+  std::vector<std::string> shape;  ///< expressions, outermost first
+  nlohmann::ordered_json init;     ///< null: none
+  std::string indexes;             ///< the tensor whose first dimension its values index
+  std::vector<std::pair<std::string, std::string>> guesses;  ///< pointer within the argument, why
+};
+
+/// Roles, shapes and contents of a kernel's tensors from its accesses.
+class DraftTensors {
+ public:
+  /// `bytes`: of allocations in host code, by parameter.
+  DraftTensors(const model::KernelFacts& facts,
+               const std::vector<KernelParameter>& parameters,
+               const ThreadLayout& layout,
+               std::map<std::string, model::Polynomial> bytes);
+
+  /// First: how far each tensor is indexed, over the kernel's integers and `sizes`.
+  void find_extents();
+  /// Then, once the integers have values: the largest extent of each tensor, and whether all its
+  /// elements are written.
+  void settle(const Bindings& gpu, const Bindings& host);
+
+  [[nodiscard]] const DraftTensor& of(const std::string& name) const { return drafts_.at(name); }
+  /// Sizes that no parameter gives: how many rows an index tensor chooses from.
+  [[nodiscard]] const std::vector<std::string>& sizes() const { return sizes_; }
+  [[nodiscard]] std::set<std::string> names() const;  ///< in any extent
+  [[nodiscard]] std::size_t rank() const;             ///< most of them in one product
+  [[nodiscard]] const std::set<std::int64_t>& multiples() const { return bounds_.multiples(); }
+  /// True if a tensor has an element for each block or thread, so that their number is part of the
+  /// contract.
+  [[nodiscard]] bool by_block() const { return by_block_; }
+
+ private:
+  /// One access to a tensor and one more than its largest index.
+  struct Reach {
+    const model::Access* access = nullptr;
+    model::Polynomial end;
+  };
+  struct Tensor {
+    const KernelParameter* parameter = nullptr;
+    int array = -1;  ///< of the facts; -1: never accessed
+    bool followed = true;
+    std::vector<Reach> reaches;
+  };
+
+  void range_of(const std::string& array);
+  [[nodiscard]] std::optional<model::Polynomial> known_range(const std::string& array) const;
+  [[nodiscard]] std::string target_of(const std::string& array) const;
+  void give_range(const std::string& array, const model::Polynomial& range);
+  void shape(Tensor& tensor, DraftTensor& draft, const Bindings& gpu, const Bindings& host);
+  void role(const Tensor& tensor, DraftTensor& draft, const Bindings& host) const;
+  void content(const Tensor& tensor, DraftTensor& draft, std::size_t number) const;
+  [[nodiscard]] std::int64_t value(const std::string& expression, const Bindings& numbers) const;
+  [[nodiscard]] Tensor* find(const std::string& name);
+
+  const model::KernelFacts& facts_;
+  const std::vector<KernelParameter>& parameters_;
+  const ThreadLayout& layout_;
+  std::map<std::string, model::Polynomial> bytes_;
+  IndexBounds bounds_;
+  std::vector<Tensor> tensors_;
+  std::map<std::string, model::Polynomial> ranges_;  // one more than the largest value, by array
+  std::vector<std::string> sizes_;
+  std::size_t unused_ = 0;  // of ThreadLayout::unused, how many stand for a range
+  std::string largest_;     // the extent of a tensor that is not followed
+  std::map<std::string, DraftTensor> drafts_;
+  bool by_block_ = false;
+};
+
+}  // namespace warpath

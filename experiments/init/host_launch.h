@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "moves/model/affine.h"
+#include "moves/model/syntax.h"
+
+namespace warpath {
+
+/// What a launch `kernel<<<grid, block, smem>>>(...)` in host code says, as far as it consists of
+/// constants: followed through variables that are set once, dim3, macros, helpers of one return and
+/// integer arithmetic. Sizes are over the kernel's parameters where host code passes the same
+/// expression to them.
+struct HostLaunch {
+  std::size_t line = 0;      ///< in the host code
+  std::size_t launches = 0;  ///< of this kernel there; this is the first
+  std::array<std::optional<model::Polynomial>, 3> grid, block;
+  std::optional<model::Polynomial> dynamic_smem_bytes;
+  std::map<std::string, std::int64_t> integers;    ///< by parameter
+  std::map<std::string, double> numbers;           ///< of floating-point parameters
+  std::map<std::string, model::Polynomial> bytes;  ///< of what cudaMalloc gave to a pointer
+  std::vector<std::string> template_arguments;
+};
+
+/// nullopt if `host` does not launch the kernel.
+[[nodiscard]] std::optional<HostLaunch> find_launch(const model::Unit& host,
+                                                    const model::Function& kernel);
+
+}  // namespace warpath

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "moves/model/facts.h"
+
+namespace warpath {
+
+/// How far the indices of a kernel reach, as sizes over its parameters, "blockDim.x" and
+/// "gridDim.x", from the guards and loops around each access.
+class IndexBounds {
+ public:
+  /// `assumed`: polynomials that are >= 0 because the launch is exact.
+  IndexBounds(const model::KernelFacts& facts, std::vector<model::Polynomial> assumed)
+      : facts_(facts), assumed_(std::move(assumed)) {}
+
+  /// One more than the largest index; nullopt where the model does not follow it. A value that is
+  /// loaded from an array is at most that array's `range_name` - 1.
+  [[nodiscard]] std::optional<model::Polynomial> end_of(const model::Access& access);
+  /// The shape of a flat tensor with this many elements: the strides of the access are its inner
+  /// extents.
+  [[nodiscard]] static std::vector<model::Polynomial> shape_of(const model::Polynomial& elements,
+                                                               const model::Access& access);
+
+  /// Stands for one more than the largest value in the array.
+  [[nodiscard]] static std::string range_name(const std::string& array) { return "#" + array; }
+  /// Arrays whose values say where a loop begins and ends: row pointers. Their largest value itself
+  /// is `range_name`.
+  [[nodiscard]] const std::set<std::string>& row_pointers() const { return row_pointers_; }
+  /// Constants that sizes should be multiples of: widths of tiles in unguarded loops.
+  [[nodiscard]] const std::set<std::int64_t>& multiples() const { return multiples_; }
+
+ private:
+  [[nodiscard]] bool varies(const std::string& name, const model::Access& access) const;
+  [[nodiscard]] std::size_t varying(const model::Polynomial& p, const model::Access& access) const;
+  bool by_guard(model::Polynomial& p, const model::Access& access) const;
+  bool by_loop(model::Polynomial& p, const model::Access& access);
+  bool by_operation(model::Polynomial& p, const model::Access& access, int depth);
+  static bool by_launch(model::Polynomial& p);
+  std::optional<model::Polynomial> largest(model::Polynomial p,
+                                           const model::Access& access,
+                                           int depth);
+  std::optional<model::Polynomial> largest_of(const model::Atom& atom,
+                                              const model::Access& access,
+                                              int depth);
+
+  const model::KernelFacts& facts_;
+  std::vector<model::Polynomial> assumed_;
+  std::set<std::string> row_pointers_;
+  std::set<std::int64_t> multiples_;
+};
+
+/// The array that a load in a polynomial reads; empty for other operations.
+[[nodiscard]] std::string loaded_array(const model::Atom& atom);
+
+}  // namespace warpath

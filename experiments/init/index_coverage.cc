@@ -1,0 +1,107 @@
+#include "experiments/init/index_coverage.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace warpath {
+namespace {
+
+constexpr std::int64_t kMostPoints = 300'000;
+
+/// Steps through the threads and loops on which the index of a store or its guards depend.
+class StoreWalk {
+ public:
+  StoreWalk(const model::Access& access, const Bindings& numbers, std::vector<bool>& seen)
+      : access_(access), numbers_(numbers), seen_(seen) {
+    std::set<std::string> used = access.index.names();
+    for (const model::Guard* const guard : access.guards) {
+      for (const auto& one : guard->nonnegative) used.merge(one.names());
+    }
+    for (auto it = access.loops.rbegin(); it != access.loops.rend(); ++it) {
+      if (!(*it)->counted || !used.contains((*it)->variable)) continue;
+      loops_.insert(loops_.begin(), *it);
+      used.merge((*it)->first.names());
+      used.merge((*it)->end.names());
+      used.merge((*it)->step.names());
+    }
+    for (const std::string axis : {".z", ".y", ".x"}) {
+      for (const auto& [index, extent] :
+           {std::pair("blockIdx", "gridDim"), std::pair("threadIdx", "blockDim")}) {
+        const auto number = numbers.find(extent + axis);
+        if (used.contains(index + axis) && number != numbers.end())
+          axes_.emplace_back(index + axis, number->second);
+      }
+    }
+  }
+
+  void run() {
+    const bool followed = std::ranges::all_of(
+        access_.guards, [](const model::Guard* guard) { return guard->complete; });
+    const bool counted =
+        std::ranges::all_of(access_.loops, [](const model::Loop* loop) { return loop->counted; });
+    if (followed && counted && access_.index.is_known()) axis(0);
+  }
+
+ private:
+  void axis(std::size_t i) {
+    if (i == axes_.size()) return loop(0);
+    for (std::int64_t at = 0; at < axes_[i].second && points_ < kMostPoints; ++at) {
+      numbers_[axes_[i].first] = at;
+      axis(i + 1);
+    }
+  }
+
+  void loop(std::size_t i) {
+    if (i == loops_.size()) return point();
+    const model::Loop& one = *loops_[i];
+    const auto first = one.first.evaluate(numbers_), end = one.end.evaluate(numbers_),
+               step = one.step.evaluate(numbers_);
+    if (!first || !end || !step || *step == 0) return;
+    for (std::int64_t at = *first; *step > 0 ? at < *end : at > *end; at += *step) {
+      if (points_ >= kMostPoints) return;
+      numbers_[one.variable] = at;
+      loop(i + 1);
+    }
+  }
+
+  void point() {
+    ++points_;
+    for (const model::Guard* const guard : access_.guards) {
+      for (const auto& one : guard->nonnegative) {
+        const auto value = one.evaluate(numbers_);
+        if (!value || *value < 0) return;
+      }
+    }
+    const auto index = access_.index.evaluate(numbers_);
+    if (!index) return;
+    for (int k = 0; k < access_.vector_width; ++k) {
+      const std::int64_t at = *index + k;
+      if (at >= 0 && at < static_cast<std::int64_t>(seen_.size()))
+        seen_[static_cast<std::size_t>(at)] = true;
+    }
+  }
+
+  const model::Access& access_;
+  Bindings numbers_;
+  std::vector<bool>& seen_;
+  std::vector<const model::Loop*> loops_;
+  std::vector<std::pair<std::string, std::int64_t>> axes_;
+  std::int64_t points_ = 0;
+};
+
+}  // namespace
+
+bool writes_all(const model::KernelFacts& facts,
+                int array,
+                std::int64_t elements,
+                const Bindings& numbers) {
+  if (elements < 1 || elements > kMostPoints) return false;
+  std::vector<bool> seen(static_cast<std::size_t>(elements));
+  for (const model::Access* const access : facts.accesses_to(array)) {
+    if (access->kind == model::AccessKind::write) StoreWalk(*access, numbers, seen).run();
+  }
+  return std::ranges::all_of(seen, [](bool one) { return one; });
+}
+
+}  // namespace warpath

@@ -1,0 +1,111 @@
+#include "experiments/init/kernel_signature.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "moves/model/words.h"
+
+namespace warpath {
+namespace {
+
+bool asks_for(std::string_view text, std::string_view name) {
+  return text.find(name) != std::string_view::npos;
+}
+
+/// Element type and lanes of "float", "float4", "__half2"; nullopt: no elements of a tensor.
+std::optional<std::pair<DType, int>> elements_of(std::string_view type) {
+  for (const std::string_view word : {"struct ", "typename "}) {
+    if (type.starts_with(word)) type.remove_prefix(word.size());
+  }
+  if (type == "__nv_bfloat162" || type == "nv_bfloat162") return std::pair(DType::bf16, 2);
+  if (type == "__half2" || type == "half2") return std::pair(DType::f16, 2);
+  if (const auto dtype = model::dtype_of_type(type)) return std::pair(*dtype, 1);
+  if (type.size() < 2 || type.back() < '1' || type.back() > '4') return std::nullopt;
+  const int lanes = type.back() - '0';
+  type.remove_suffix(1);
+  static const std::map<std::string_view, DType> kVectors{
+      {"char", DType::i8},       {"uchar", DType::u8},  {"short", DType::i16},
+      {"ushort", DType::u16},    {"int", DType::i32},   {"uint", DType::u32},
+      {"long", DType::i64},      {"ulong", DType::u64}, {"longlong", DType::i64},
+      {"ulonglong", DType::u64}, {"float", DType::f32}, {"double", DType::f64}};
+  const auto found = kVectors.find(type);
+  if (found == kVectors.end()) return std::nullopt;
+  return std::pair(found->second, lanes);
+}
+
+}  // namespace
+
+std::array<int, 3> usual_block(std::string_view text) {
+  const bool y = asks_for(text, "threadIdx.y"), z = asks_for(text, "threadIdx.z");
+  return {z ? 8 : y ? 16 : 256, z ? 8 : y ? 16 : 1, z ? 4 : 1};
+}
+
+bool is_block_name(std::string_view name) {
+  static const std::regex kBlock("block_?(size|dim|x)?|.*threads.*", std::regex::icase);
+  return std::regex_match(name.begin(), name.end(), kBlock);
+}
+
+std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
+                                                 const model::Function& kernel,
+                                                 const std::vector<std::string>& given,
+                                                 int otherwise) {
+  std::vector<TemplateArgument> out;
+  for (const model::TemplateParameter& parameter : kernel.template_parameters) {
+    TemplateArgument& argument = out.emplace_back();
+    argument.name = parameter.name;
+    argument.is_type = parameter.is_type;
+    if (out.size() <= given.size()) {
+      argument.value = given[out.size() - 1];
+    } else if (parameter.default_value != nullptr) {
+      argument.value = unit.plain_text(parameter.default_value->outer);
+    } else if (parameter.is_type) {
+      argument.value = "float";
+      argument.why = "no launch gives the template parameter " + argument.name + " a type";
+    } else {
+      const bool block = is_block_name(parameter.name);
+      argument.value =
+          std::to_string(block ? usual_block(unit.text(kernel.body->span))[0] : otherwise);
+      argument.why = "no launch gives the template parameter " + argument.name + " a value";
+    }
+  }
+  return out;
+}
+
+std::string instance_name(const model::Function& kernel,
+                          const std::vector<TemplateArgument>& arguments) {
+  std::string out(kernel.name);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    out += (i == 0 ? "<" : ", ") + arguments[i].value;
+  return arguments.empty() ? out : out + ">";
+}
+
+std::optional<std::vector<KernelParameter>> kernel_parameters(
+    const model::Unit& unit,
+    const model::Function& kernel,
+    const std::vector<TemplateArgument>& arguments,
+    std::string& why) {
+  std::vector<KernelParameter> out;
+  for (const model::Declarator* const parameter : kernel.parameters) {
+    std::string type = unit.plain_text(parameter->type);
+    for (const TemplateArgument& argument : arguments) {
+      if (argument.is_type && argument.name == type) type = argument.value;
+    }
+    const auto elements = elements_of(unit.resolved_type(type));
+    const bool pointer = parameter->is_pointer();
+    const std::string name(parameter->name);
+    if (!elements || parameter->pointer_depth > 1 || parameter->reference ||
+        parameter->is_array() || name.empty() || (!pointer && elements->second > 1)) {
+      why = "parameter " + (name.empty() ? "without a name" : name) + " of type " + type +
+            std::string(static_cast<std::size_t>(parameter->pointer_depth), '*');
+      return std::nullopt;
+    }
+    out.push_back({.name = name,
+                   .dtype = elements->first,
+                   .lanes = elements->second,
+                   .pointer = pointer,
+                   .is_const = parameter->has(model::kConst)});
+  }
+  return out;
+}
+
+}  // namespace warpath

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/dtype.h"
+#include "moves/model/syntax.h"
+
+namespace warpath {
+
+/// A parameter of a kernel as an argument of a spec.
+struct KernelParameter {
+  std::string name;
+  DType dtype = DType::f32;
+  int lanes = 1;          ///< of a pointer to vectors: elements of one (float4: 4)
+  bool pointer = false;   ///< a tensor; otherwise a scalar
+  bool is_const = false;  ///< of a pointer: what it points to is not written
+};
+
+/// A template parameter with the value that the spec launches it with.
+struct TemplateArgument {
+  std::string name, value;
+  bool is_type = false;
+  std::string why;  ///< of a guess; empty: the text says so
+};
+
+/// Threads of a block on each axis where nothing says how many: by the axes that the text asks for.
+[[nodiscard]] std::array<int, 3> usual_block(std::string_view text);
+/// True if the name is one that people give to the number of threads of a block.
+[[nodiscard]] bool is_block_name(std::string_view name);
+
+/// Values of the template parameters: `given` in order, then defaults of the text, then the block's
+/// extent by name, `otherwise` and float.
+[[nodiscard]] std::vector<TemplateArgument> template_arguments(
+    const model::Unit& unit,
+    const model::Function& kernel,
+    const std::vector<std::string>& given,
+    int otherwise);
+/// "k", "k<float, 4>".
+[[nodiscard]] std::string instance_name(const model::Function& kernel,
+                                        const std::vector<TemplateArgument>& arguments);
+
+/// The parameters in order. nullopt with one in `why` that no spec has an argument for: a struct, a
+/// reference, an array, a pointer to pointers.
+[[nodiscard]] std::optional<std::vector<KernelParameter>> kernel_parameters(
+    const model::Unit& unit,
+    const model::Function& kernel,
+    const std::vector<TemplateArgument>& arguments,
+    std::string& why);
+
+}  // namespace warpath

@@ -1,0 +1,375 @@
+#include "experiments/init/spec_draft.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/init/argument_sizes.h"
+#include "experiments/init/draft_tensors.h"
+#include "experiments/init/kernel_signature.h"
+#include "experiments/init/kernel_text.h"
+#include "experiments/init/thread_layout.h"
+#include "moves/edit/known_shape.h"
+#include "moves/model/facts.h"
+#include "runners/cuda/compile/headers.h"
+
+namespace warpath {
+
+using json = nlohmann::ordered_json;
+using model::Polynomial;
+
+namespace {
+
+constexpr int kTemplateValue = 4;
+
+/// A header of kernels: the others are the host's.
+bool is_kernel_header(std::string_view name) {
+  const auto allowed = cuda::allowed_includes();
+  return std::ranges::find(allowed, name) != allowed.end();
+}
+
+/// A spec that is good enough for the normal form of the kernel: nothing in it is evaluated.
+std::optional<KernelSpec> rough_spec(const std::string& source,
+                                     const std::string& kernel,
+                                     const std::string& instance,
+                                     const std::vector<KernelParameter>& parameters) {
+  nlohmann::json args = nlohmann::json::array();
+  for (const KernelParameter& p : parameters) {
+    const std::string_view dtype = info(p.dtype).name;
+    if (p.pointer) {
+      args.push_back({{"name", p.name},
+                      {"type", "tensor"},
+                      {"role", p.is_const ? "input" : "inout"},
+                      {"tensor_spec", {{"shape", {1 << 20}}, {"dtype", dtype}}}});
+    } else if (info(p.dtype).is_float) {
+      args.push_back({{"name", p.name}, {"type", "float"}, {"dtype", dtype}, {"value", 1}});
+    } else if (p.dtype == DType::boolean) {
+      args.push_back({{"name", p.name}, {"type", "bool"}, {"value", true}});
+    } else {
+      args.push_back({{"name", p.name}, {"type", "int"}, {"dtype", dtype}, {"value", 1024}});
+    }
+  }
+  nlohmann::json metadata = {{"kernel_name", kernel}};
+  if (instance != kernel) metadata["name_expressions"] = {instance};
+  const nlohmann::json launch = {{"grid", {{"x", 1024}}}, {"block", {{"x", 256}}}};
+  try {
+    return spec_from_json({{"name", "rough"},
+                           {"kernel",
+                            {{"source_code", source},
+                             {"metadata", metadata},
+                             {"io", {{"args", args}, {"launch", launch}}}}}},
+                          "rough");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// The kernel's text with helpers and macros written out, where the model knows how.
+std::string normal_text(const std::string& source,
+                        const std::string& kernel,
+                        const std::string& instance,
+                        const std::vector<KernelParameter>& parameters) {
+  const auto spec = rough_spec(source, kernel, instance, parameters);
+  if (!spec) return source;
+  const Variant variant = baseline_variant(*spec);
+  DeviceFacts device;
+  device.is_gpu = true;
+  const auto normal = with_normal_form({*spec, variant, device});
+  return normal ? normal->source : source;
+}
+
+/// What one draft is made of, in the order in which it becomes known.
+class Drafting {
+ public:
+  Drafting(const model::Unit& unit, const model::Function& kernel, const DraftOptions& options)
+      : unit_(unit), kernel_(kernel), options_(options) {}
+
+  SpecDraft run() {
+    read_signature();
+    TextOptions text{.keeps_header = is_kernel_header, .settable = {}};
+    source_ = kernel_text(unit_, kernel_, text);
+    const std::string name(kernel_.name);
+    const model::Unit plain =
+        model::parse(normal_text(source_, name, instance_, parameters_),
+                     {.bindings = {}, .defined = {}, .kernel_name = instance_});
+    const model::Function* const own = plain.find_kernel(instance_);
+    if (own == nullptr || own->body == nullptr)
+      throw refused(std::string(kernel_.name),
+                    "a kernel whose text is not made by a macro; write the spec by hand "
+                    "(docs/spec.md)");
+    model::FactSources sources;
+    sources.parameters_apart = true;
+    const model::KernelFacts facts = model::analyse(plain, *own, sources);
+    layout_ = thread_layout(facts, source_, options_.launch, parameters_, arguments_);
+    DraftTensors tensors(
+        facts, parameters_, layout_,
+        options_.launch ? options_.launch->bytes : std::map<std::string, Polynomial>{});
+    tensors.find_extents();
+    choose_sizes(facts, tensors);
+    tensors.settle(sizes_.gpu, sizes_.host);
+    if (tensors.by_block()) {
+      for (BlockExtent& extent : layout_.block) extent.tunable.clear();
+    }
+    for (const BlockExtent& extent : layout_.block) {
+      if (extent.in_text && !extent.tunable.empty()) text.settable.insert(extent.tunable);
+    }
+    source_ = kernel_text(unit_, kernel_, text);
+    return {.spec = spec(tensors).dump(2) + "\n", .source = source_};
+  }
+
+ private:
+  [[nodiscard]] Error refused(const std::string& value, const std::string& expected) const {
+    return bad_input(options_.file, value, expected);
+  }
+
+  void read_signature() {
+    arguments_ = template_arguments(
+        unit_, kernel_,
+        options_.launch ? options_.launch->template_arguments : std::vector<std::string>{},
+        kTemplateValue);
+    instance_ = instance_name(kernel_, arguments_);
+    std::string why;
+    const auto read = kernel_parameters(unit_, kernel_, arguments_, why);
+    if (!read)
+      throw refused("kernel " + std::string(kernel_.name) + ", " + why,
+                    "numbers, and pointers to numbers or vectors of them; write a kernel around it "
+                    "that takes these, or the spec by hand (docs/spec.md)");
+    parameters_ = *read;
+    if (std::ranges::none_of(parameters_, [](const auto& p) { return p.pointer; }))
+      throw refused("kernel " + std::string(kernel_.name) + " without a pointer",
+                    "one that takes the memory it writes; write a kernel around it that does");
+  }
+
+  [[nodiscard]] static bool is_integer(const KernelParameter& p) {
+    return !p.pointer && !info(p.dtype).is_float && p.dtype != DType::boolean;
+  }
+
+  void choose_sizes(const model::KernelFacts& facts, const DraftTensors& tensors) {
+    SizeQuestion question;
+    for (const KernelParameter& p : parameters_) {
+      if (is_integer(p)) question.integers.push_back(p.name);
+    }
+    for (const std::string& size : layout_.sizes) question.integers.push_back(size);
+    for (const std::string& size : tensors.sizes()) question.integers.push_back(size);
+    for (const GridExtent& extent : layout_.grid) {
+      question.of_grid.merge(extent.exact ? extent.exact->names() : extent.size.names());
+      const auto step = extent.step.constant();
+      if (step && !layout_.assumed.empty()) question.multiples.insert(*step);
+    }
+    question.extents = question.of_grid;
+    question.extents.merge(tensors.names());
+    for (const auto& loop : facts.loops) {
+      if (loop->counted) question.extents.merge(loop->end.names());
+    }
+    for (const BlockExtent& extent : layout_.block) {
+      if (!layout_.assumed.empty()) question.multiples.insert(extent.value);
+    }
+    question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
+    question.rank = tensors.rank();
+    if (options_.launch) question.given = options_.launch->integers;
+    sizes_ = argument_sizes(question);
+  }
+
+  void guess(const std::string& path, const std::string& why) {
+    guessed_.push_back({{"path", path}, {"why", why}});
+  }
+
+  json scalar(const KernelParameter& p, const std::string& path) {
+    json out = {{"name", p.name}};
+    const std::string_view dtype = info(p.dtype).name;
+    if (p.dtype == DType::boolean) {
+      guess(path + "/value", "a number that nothing in the text states");
+      return {{"name", p.name}, {"type", "bool"}, {"value", true}};
+    }
+    if (info(p.dtype).is_float) {
+      out["type"] = "float";
+      if (p.dtype != DType::f32) out["dtype"] = dtype;
+      const bool small = p.name.find("eps") != std::string::npos;
+      out["value"] = small ? 1e-5 : 0.5;
+      if (options_.launch && options_.launch->numbers.contains(p.name))
+        out["value"] = options_.launch->numbers.at(p.name);
+      else
+        guess(path + "/value", "a number that nothing in the text states");
+      return out;
+    }
+    out["type"] = "int";
+    if (p.dtype != DType::i32) out["dtype"] = dtype;
+    out["value"] = sizes_.gpu.at(p.name);
+    if (const auto why = sizes_.why.find(p.name); why != sizes_.why.end())
+      guess(path + "/value", why->second);
+    return out;
+  }
+
+  json launch(bool tunables) const {
+    const auto expression = [](const std::string& text) {
+      const Expression parsed = Expression::parse(text, "launch");
+      return parsed.is_constant() ? json(parsed.evaluate({}, "launch")) : json(parsed.text());
+    };
+    json grid, block;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const json blocks = expression(layout_.grid_text(axis, tunables)),
+                 threads = expression(layout_.block_text(axis, tunables));
+      if (axis == 0 || blocks != 1) grid[kLaunchAxes[axis]] = blocks;
+      if (axis == 0 || threads != 1) block[kLaunchAxes[axis]] = threads;
+    }
+    json out = {{"grid", grid}, {"block", block}};
+    const json bytes = expression(layout_.smem_text(tunables));
+    if (bytes != 0) out["dynamic_smem_bytes"] = bytes;
+    return out;
+  }
+
+  json tunables() {
+    json out = json::array();
+    for (const BlockExtent& extent : layout_.block) {
+      const bool listed =
+          std::ranges::any_of(out, [&](const json& one) { return one["name"] == extent.tunable; });
+      if (extent.tunable.empty() || listed) continue;
+      const bool line = layout_.block[1].value * layout_.block[2].value == 1;
+      std::set<std::int64_t> values{extent.value};
+      for (const std::int64_t value : line ? std::vector<std::int64_t>{64, 128, 256, 512}
+                                           : std::vector<std::int64_t>{4, 8, 16, 32}) {
+        if (line || extent.in_text || value * 16 <= 512) values.insert(value);
+      }
+      out.push_back({{"name", extent.tunable},
+                     {"values", values},
+                     {"default", extent.value},
+                     {"help", extent.in_text ? "constant of the source" : "threads of a block"}});
+    }
+    return out;
+  }
+
+  void guess_layout(const json& tunables) {
+    for (const LayoutGuess& one : layout_.guesses) {
+      std::string path = "/kernel/io/launch/" + one.part;
+      if (one.part == "block") {
+        const std::string& tunable = layout_.block[one.axis].tunable;
+        path += std::string("/") + kLaunchAxes[one.axis];
+        for (std::size_t i = 0; i < tunables.size() && !tunable.empty(); ++i) {
+          if (tunables[i]["name"] == tunable) path = "/tunables/" + std::to_string(i) + "/default";
+        }
+        if (tunable.empty() && one.axis > 0 && layout_.block[one.axis].value == 1) continue;
+      }
+      if (one.part == "grid") path += std::string("/") + kLaunchAxes[one.axis];
+      guess(path, one.why);
+    }
+  }
+
+  json tolerance() const {
+    constexpr double kSingle = 1e-4, kHalf = 2e-2, kDouble = 1e-9;
+    const auto within = [](double x) { return json{{"atol", x}, {"rtol", x}, {"norm", x}}; };
+    json out = {{"default", within(kSingle)}};
+    for (const auto& [name, dtype] : written_) {
+      if (!info(dtype).is_float) out[name] = {{"exact", true}};
+      if (dtype == DType::f16 || dtype == DType::bf16) out[name] = within(kHalf);
+      if (dtype == DType::f64) out[name] = within(kDouble);
+    }
+    return out;
+  }
+
+  json workloads() {
+    json scalars = json::object();
+    for (const auto& [name, value] : sizes_.host) {
+      if (sizes_.gpu.at(name) != value) scalars[name] = value;
+    }
+    json host = {{"name", "host"}, {"target", "host"}};
+    if (!scalars.empty()) host["scalars"] = scalars;
+    return json::array({{{"name", "gpu"}, {"target", "gpu"}}, host});
+  }
+
+  json spec(const DraftTensors& tensors) {
+    const std::string root = "/kernel/io/args/";
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      if (arguments_[i].why.empty()) continue;
+      guess("/kernel/metadata/name_expressions/0", arguments_[i].why);
+    }
+    json args = json::array();
+    for (const KernelParameter& p : parameters_) {
+      const std::string path = root + std::to_string(args.size());
+      if (!p.pointer) {
+        args.push_back(scalar(p, path));
+        continue;
+      }
+      const DraftTensor& tensor = tensors.of(p.name);
+      json described = {{"shape", json::array()}, {"dtype", info(p.dtype).name}};
+      for (const std::string& extent : tensor.shape) {
+        const Expression parsed = Expression::parse(extent, "shape");
+        described["shape"].push_back(parsed.is_constant() ? json(parsed.evaluate({}, "shape"))
+                                                          : json(parsed.text()));
+      }
+      if (!tensor.init.is_null()) described["init"] = tensor.init;
+      if (!tensor.indexes.empty()) described["indexes"] = tensor.indexes;
+      if (tensor.role != "input") written_[p.name] = p.dtype;
+      args.push_back({{"name", p.name},
+                      {"type", "tensor"},
+                      {"role", tensor.role},
+                      {"tensor_spec", described}});
+      for (const auto& [part, why] : tensor.guesses) guess(path + part, why);
+    }
+    std::vector<std::string> extra = layout_.sizes;
+    extra.insert(extra.end(), tensors.sizes().begin(), tensors.sizes().end());
+    for (const std::string& size : extra) {
+      guess(root + std::to_string(args.size()) + "/value", sizes_.why.at(size));
+      args.push_back({{"name", size},
+                      {"type", "int"},
+                      {"value", sizes_.gpu.at(size)},
+                      {"is_meta", true},
+                      {"is_size", true}});
+    }
+    const std::string name(kernel_.name);
+    json metadata = {{"kernel_name", name}};
+    if (instance_ != name) metadata["name_expressions"] = {instance_};
+    const json varied = tunables();
+    guess_layout(varied);
+    guess("/tolerance", "how much rounding may differ is the caller's to say");
+    if (source_.find("__constant__") != std::string::npos)
+      guess("/kernel/source_file",
+            "constant memory that the host sets is not: it holds what the text says, or zeros");
+    json out = {{"name", name},
+                {"description", name + " of " + options_.file},
+                {"kernel",
+                 {{"source_file", options_.source_file},
+                  {"metadata", metadata},
+                  {"io", {{"args", args}, {"launch", launch(true)}}},
+                  {"workloads", workloads()}}}};
+    if (!varied.empty()) out["tunables"] = varied;
+    out["reference"] = {{"kernel",
+                         {{"source_file", options_.source_file},
+                          {"kernel_name", instance_},
+                          {"launch", launch(false)}}}};
+    out["tolerance"] = tolerance();
+    out["guessed"] = guessed_;
+    return out;
+  }
+
+  const model::Unit& unit_;
+  const model::Function& kernel_;
+  const DraftOptions& options_;
+  std::vector<TemplateArgument> arguments_;
+  std::string instance_, source_;
+  std::vector<KernelParameter> parameters_;
+  ThreadLayout layout_;
+  ArgumentSizes sizes_;
+  std::map<std::string, DType> written_;
+  json guessed_ = json::array();
+};
+
+}  // namespace
+
+SpecDraft draft_spec(const model::Unit& unit,
+                     const model::Function& kernel,
+                     const DraftOptions& options) {
+  try {
+    return Drafting(unit, kernel, options).run();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.starts_with(options.file + ":")) throw;
+    throw bad_input(options.file, std::string(kernel.name),
+                    "a kernel whose sizes are integers that a spec knows (" + what +
+                        "); write the spec by hand (docs/spec.md)");
+  }
+}
+
+}  // namespace warpath

@@ -1,0 +1,261 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/base/error.h"
+#include "experiments/init/guesses.h"
+#include "experiments/init/host_launch.h"
+#include "experiments/init/index_bounds.h"
+#include "experiments/init/index_coverage.h"
+#include "experiments/init/kernel_signature.h"
+#include "experiments/init/kernel_text.h"
+#include "experiments/init/local_includes.h"
+#include "moves/model/facts.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+using test::put_text;
+using test::TemporaryFolder;
+
+namespace {
+
+/// One kernel `k` and how far its indices reach.
+class Reaches {
+ public:
+  explicit Reaches(const std::string& parameters, const std::string& body)
+      : unit_(model::parse("__global__ void k(" + parameters + ") {\n" + body + "\n}\n")),
+        facts_(model::analyse(unit_, *unit_.find_kernel("k"), {.parameters_apart = true})) {}
+
+  /// One more than the largest index into the array; "?" where it is not followed.
+  [[nodiscard]] std::string end(const std::string& array) const {
+    IndexBounds bounds(facts_, {});
+    const auto accesses = facts_.accesses_to(facts_.array_index(array));
+    REQUIRE_FALSE(accesses.empty());
+    const auto end = bounds.end_of(*accesses.back());
+    return end ? end->text() : "?";
+  }
+  [[nodiscard]] std::string shape(const std::string& array) const {
+    IndexBounds bounds(facts_, {});
+    const model::Access& access = *facts_.accesses_to(facts_.array_index(array)).back();
+    std::string out;
+    for (const auto& extent : IndexBounds::shape_of(*bounds.end_of(access), access))
+      out += "[" + extent.text() + "]";
+    return out;
+  }
+  [[nodiscard]] const model::KernelFacts& facts() const { return facts_; }
+
+ private:
+  model::Unit unit_;
+  model::KernelFacts facts_;
+};
+
+const std::string kIndex = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+
+std::string text_of_kernel(const std::string& source, const TextOptions& options = {}) {
+  const model::Unit unit = model::parse(source);
+  return kernel_text(unit, *unit.find_kernel("k"), options);
+}
+
+/// The launch of `k` in a host function after these statements.
+std::optional<HostLaunch> launch(const std::string& parameters,
+                                 const std::string& host,
+                                 const std::string& before = "") {
+  static std::vector<model::Unit> units;  // the result refers to none
+  units.push_back(model::parse(before + "__global__ void k(" + parameters + ") {}\nint main() {\n" +
+                               host + "\n}\n"));
+  return find_launch(units.back(), *units.back().find_kernel("k"));
+}
+
+std::string shown(const std::optional<model::Polynomial>& p) {
+  return p ? p->text() : "?";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("init_parts");
+
+TEST_CASE("an index reaches as far as its guard says") {
+  CHECK(Reaches("float* y, int n", kIndex + "if (i < n) y[i] = 0;").end("y") == "n");
+  CHECK(Reaches("float* y, int n", kIndex + "if (i >= n) return; y[i] = 0;").end("y") == "n");
+  CHECK(Reaches("float* y, int n", kIndex + "if (i > 0 && i < n - 1) y[i + 1] = 0;").end("y") ==
+        "n");
+  CHECK(Reaches("float* y, int n, int c", kIndex + "if (i < n * c) y[i] = 0;").shape("y") ==
+        "[c * n]");
+  CHECK(Reaches("float* y, int n", kIndex + "if (i < n) y[n - 1 - i] = 0;").end("y") == "n");
+}
+
+TEST_CASE("an index reaches as far as its loops go, and strides are inner extents") {
+  const std::string rows = kIndex + "if (i >= n) return;\n";
+  CHECK(Reaches("float* y, int n, int c", rows + "for (int j = 0; j < c; ++j) y[i * c + j] = 0;")
+            .shape("y") == "[n][c]");
+  CHECK(Reaches("float* y, int n, int c", rows + "for (int j = 0; j < c; ++j) y[j * n + i] = 0;")
+            .shape("y") == "[c][n]");
+  CHECK(
+      Reaches("float* y, int n, int c", rows + "for (int j = c - 1; j >= 0; --j) y[i * c + j] = 0;")
+          .end("y") == "c * n");
+  CHECK(Reaches("float* y, int c", "for (int j = threadIdx.x; j < c; j += blockDim.x) y[j] = 0;")
+            .end("y") == "c");
+  CHECK(Reaches("float* y, int c", "for (int t = 0; t < c; t += 16) y[t + threadIdx.x % 16] = 0;")
+            .end("y") == "c");
+}
+
+TEST_CASE("without a bound an index reaches as far as the launch") {
+  CHECK(Reaches("float* y", "y[blockIdx.x] = 0;").end("y") == "gridDim.x");
+  CHECK(Reaches("float* y", "y[threadIdx.x / 32] = 0;").end("y") == "(blockDim.x - 1) / 32 + 1");
+  CHECK(Reaches("float* y", kIndex + "y[i] = 0;").end("y") == "blockDim.x * gridDim.x");
+}
+
+TEST_CASE("what a loop or a value does not bound is not followed") {
+  CHECK(Reaches("float* y, int n", "int i = 0; while (n > i * i) { i = i * 3 + 1; y[i] = 0; }")
+            .end("y") == "?");
+  CHECK(Reaches("float* y, float a", "y[(int)a] = 0;").end("y") == "?");
+}
+
+TEST_CASE("values that are indices stand for a range") {
+  const Reaches gather("float* y, const float* x, const int* at, int n, int c",
+                       kIndex +
+                           "if (i < n) for (int j = 0; j < c; ++j) y[i * c + j] = x[at[i] * c "
+                           "+ j];");
+  CHECK(gather.end("x") == "#at * c");
+  CHECK(gather.shape("x") == "[#at][c]");
+}
+
+TEST_CASE("stores reach every element only if the model follows all that they depend on") {
+  const Bindings numbers{{"n", 100}, {"c", 4}, {"blockDim.x", 32}, {"gridDim.x", 4}};
+  const auto all = [&](const std::string& body, std::int64_t elements) {
+    const Reaches k("float* y, const float* x, int n, int c", kIndex + body);
+    return writes_all(k.facts(), k.facts().array_index("y"), elements, numbers);
+  };
+  CHECK(all("if (i < n) y[i] = x[i];", 100));
+  CHECK_FALSE(all("if (i > 0 && i < n) y[i] = x[i];", 100));
+  CHECK_FALSE(all("if (i < n) y[2 * i] = x[i];", 200));
+  CHECK(all("if (i < n) { y[2 * i] = x[i]; y[2 * i + 1] = 0; }", 200));
+  CHECK(all("if (i < n) for (int j = 0; j < c; ++j) y[i * c + j] = x[i];", 400));
+  CHECK_FALSE(all("if (i < n && x[i] > 0) y[i] = x[i];", 100));
+  CHECK_FALSE(all("y[i] = x[i];", 200));
+  CHECK(all("for (int j = i; j < n; j += blockDim.x * gridDim.x) y[j] = x[j];", 100));
+}
+
+TEST_CASE("parameters become arguments by their types, vectors as their elements") {
+  const auto read = [](const std::string& parameters, std::string& why) {
+    const model::Unit unit = model::parse(
+        "struct S { int a; };\ntypedef unsigned char byte_t;\n"
+        "__global__ void k(" +
+        parameters + ") {}\n");
+    return kernel_parameters(unit, *unit.find_kernel("k"), {}, why);
+  };
+  std::string why;
+  const auto found = read("const float4* a, byte_t* b, size_t n, __half2* h, bool on", why);
+  REQUIRE(found);
+  CHECK((found->at(0).dtype == DType::f32 && found->at(0).lanes == 4 && found->at(0).is_const));
+  CHECK((found->at(1).dtype == DType::u8 && found->at(1).pointer && !found->at(1).is_const));
+  CHECK((found->at(2).dtype == DType::u64 && !found->at(2).pointer));
+  CHECK((found->at(3).dtype == DType::f16 && found->at(3).lanes == 2));
+  CHECK(found->at(4).dtype == DType::boolean);
+  for (const auto& [parameter, said] : {std::pair("S s", "parameter s of type S"),
+                                        {"float** rows", "parameter rows of type float**"},
+                                        {"float4 v", "parameter v of type float4"},
+                                        {"int (&a)[4]", "parameter a of type int"}}) {
+    CHECK_FALSE(read(parameter, why));
+    CHECK(why == said);
+  }
+}
+
+TEST_CASE("a launch is read as far as constants can be followed") {
+  const auto found = launch("float* p, int n, float a",
+                            "const int count = 1 << 20;\nfloat* d;\n"
+                            "cudaMalloc(&d, count * sizeof(float));\ndim3 block(kWide, 2);\n"
+                            "dim3 grid((count + block.x - 1) / block.x);\n"
+                            "k<<<grid, block, 2 * kWide * sizeof(float)>>>(d, count, -2.5f);",
+                            "constexpr int kWide = 64;\n");
+  REQUIRE(found);
+  CHECK(shown(found->grid[0]) == "(n + 63) / 64");
+  CHECK(shown(found->grid[1]) == "1");
+  CHECK(shown(found->block[0]) == "64");
+  CHECK(shown(found->block[1]) == "2");
+  CHECK(shown(found->dynamic_smem_bytes) == "512");
+  CHECK(found->integers == std::map<std::string, std::int64_t>{{"n", 1 << 20}});
+  CHECK(found->numbers.at("a") == -2.5);
+  CHECK(shown(found->bytes.at("p")) == "4 * n");
+  CHECK(found->line == 9);
+}
+
+TEST_CASE("a launch's helpers, ceil, casts and template arguments are followed") {
+  const auto found =
+      launch("float* p, int n",
+             "int n = 1000;\nint blocks = (int)ceil(n / 256.0);\n"
+             "k<float, 4><<<blocks, up(n, 4)>>>(nullptr, n);\nk<<<1, 1>>>(nullptr, 2);",
+             "static int up(int a, int b) { return (a + b - 1) / b; }\n");
+  REQUIRE(found);
+  CHECK(shown(found->grid[0]) == "(n + 255) / 256");
+  CHECK(shown(found->block[0]) == "(n + 3) / 4");
+  CHECK(found->template_arguments == std::vector<std::string>{"float", "4"});
+  CHECK(found->launches == 2);
+}
+
+TEST_CASE("a variable that is set again, or read from outside, is not followed") {
+  const auto found = launch(
+      "float* p, int n", "int n = atoi(argv[1]);\nint t = 128;\nt = 256;\nk<<<n / 4, t>>>(p, n);");
+  REQUIRE(found);
+  CHECK(shown(found->grid[0]) == "n / 4");
+  CHECK(shown(found->block[0]) == "?");
+  CHECK(found->integers.empty());
+  CHECK_FALSE(launch("float* p", "other<<<1, 1>>>(p);"));
+}
+
+TEST_CASE("a kernel's text has what it names of its file, device headers and nothing of the host") {
+  const std::string source =
+      "#include <iostream>\n#include <cuda_fp16.h>\n#define N 4\n#define M 5\n"
+      "namespace a {\n__device__ int twice(int x) { return 2 * x; }\nint host() { return M; }\n}\n"
+      "__global__ void other() {}\n__global__ void k(int* p) { p[0] = a::twice(N); }\n"
+      "int main() { k<<<1, 1>>>(nullptr); std::cout << 1; }\n";
+  const TextOptions options{.keeps_header = [](auto name) { return name == "cuda_fp16.h"; },
+                            .settable = {"N"}};
+  CHECK(text_of_kernel(source, options) ==
+        "#include <cuda_fp16.h>\n#ifndef N\n#define N 4\n#endif\n"
+        "__device__ int twice(int x) { return 2 * x; }\n"
+        "__global__ void k(int* p) { p[0] = twice(N); }\n");
+  CHECK(text_of_kernel("const int kWide = 8;\n__global__ void k(int* p) { p[kWide] = 0; }\n",
+                       {.settable = {"kWide"}}) ==
+        "#ifndef kWide\n#define kWide 8\n#endif\n__global__ void k(int* p) { p[kWide] = 0; }\n");
+}
+
+TEST_CASE("local includes stand where they are named, once, those of others beside them") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  put_text(folder / "a.cuh", "#pragma once\n#include \"sub/b.cuh\"\nint a;\n");
+  put_text(folder / "sub/b.cuh", "#include \"../a.cuh\"\nint b;\n");
+  put_text(folder / "k.cu",
+           "#include \"a.cuh\"\n#include <math.h>\n#include \"gone.h\"\n#include "
+           "\"sub/b.cuh\"\nint k;\n");
+  CHECK(flattened_source(folder / "k.cu") ==
+        "\n\nint b;\n\nint a;\n\n#include <math.h>\n#include \"gone.h\"\n\nint k;\n");
+  CHECK_THROWS_WITH_AS(static_cast<void>(flattened_source(folder / "none.cu")),
+                       doctest::Contains("none.cu"), Error);
+}
+
+TEST_CASE(
+    "an answer takes the place of a guess, an empty line keeps it, a wrong one is asked again") {
+  const std::string spec =
+      R"({"n": 4, "shape": ["n"], "role": "input", "guessed": [{"path": "/n", "why": "a"},)"
+      R"( {"path": "/shape/0", "why": "b"}, {"path": "/role", "why": "c"}]})";
+  const auto problem = [](const std::string& text) {
+    return nlohmann::json::parse(text)["n"] == 0 ? "n must not be 0" : "";
+  };
+  std::istringstream in("0\n8\n\n2 * n\n");
+  std::ostringstream out;
+  const auto changed = nlohmann::json::parse(ask_guesses(spec, in, out, problem));
+  CHECK(changed["n"] == 8);
+  CHECK(changed["shape"][0] == "n");
+  CHECK(changed["role"] == "2 * n");
+  CHECK(changed["guessed"] == nlohmann::json::parse(R"([{"path": "/shape/0", "why": "b"}])"));
+  CHECK(out.str() ==
+        "/n = 4: a\n> n must not be 0\n/n = 4: a\n> /shape/0 = \"n\": b\n> "
+        "/role = \"input\": c\n> ");
+  std::istringstream ended("");
+  CHECK(nlohmann::json::parse(ask_guesses(spec, ended, out, problem)) ==
+        nlohmann::json::parse(spec));
+}
+
+TEST_SUITE_END();
