@@ -14,7 +14,7 @@
 #include "experiments/init/local_includes.h"
 #include "experiments/init/spec_draft.h"
 #include "moves/edit/kernel_contract.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 
 namespace warpath {

@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "experiments/init/index_coverage.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

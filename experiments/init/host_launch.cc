@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "moves/model/affine.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/syntax.h"
 
 namespace warpath {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "moves/model/words.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/dtype.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/syntax.h"
 
 namespace warpath {
 

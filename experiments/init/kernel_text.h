@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "moves/model/syntax.h"
+#include "moves/syntax/syntax.h"
 
 namespace warpath {
 

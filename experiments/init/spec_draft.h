@@ -4,7 +4,7 @@
 #include <string>
 
 #include "experiments/init/host_launch.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/syntax.h"
 
 namespace warpath {
 

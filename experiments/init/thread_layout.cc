@@ -4,7 +4,7 @@
 #include <regex>
 #include <set>
 
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 

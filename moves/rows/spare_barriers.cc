@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "moves/model/facts.h"
-#include "moves/model/syntax_query.h"
+#include "moves/syntax/syntax_query.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
 
@@ -57,7 +57,7 @@ class BarrierNeeds {
     const auto block = block_extents(context_.variant);
     const bool fixed = std::ranges::all_of(context_.variant.launch.block, &Expression::is_constant);
     if (!block || !fixed) return why = "the block's size is no constant", false;
-    if (has_workload_plans(context_.spec))
+    if (has_own_plans(context_.spec))
       return why = "workloads have launch plans of their own", false;
     block_ = *block;
     for (const Access& a : facts_.accesses) {

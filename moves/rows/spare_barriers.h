@@ -6,7 +6,7 @@
 
 #include "engine/plugin/move.h"
 #include "moves/model/kernel_model.h"
-#include "moves/model/syntax.h"
+#include "moves/syntax/syntax.h"
 
 namespace warpath {
 
