@@ -13,7 +13,8 @@ bool Verdict::passed() const {
 
 std::string Verdict::summary() const {
   constexpr std::size_t kMostNames = 3;
-  const auto explained = [](const std::string& who, std::string_view answer, const std::string& why) {
+  const auto explained = [](const std::string& who, std::string_view answer,
+                            const std::string& why) {
     const std::string text = who + " " + std::string(answer);
     return why.empty() ? text : text + ": " + why;
   };

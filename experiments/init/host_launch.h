@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "moves/model/affine.h"
-#include "moves/syntax/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "moves/syntax/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath {
 

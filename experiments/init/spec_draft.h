@@ -4,7 +4,7 @@
 #include <string>
 
 #include "experiments/init/host_launch.h"
-#include "moves/syntax/syntax.h"
+#include "moves/syntax/unit.h"
 
 namespace warpath {
 

@@ -7,8 +7,8 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/syntax/syntax_query.h"
 #include "moves/rows/spare_barriers.h"
+#include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -8,10 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/syntax/syntax_query.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
+#include "moves/syntax/syntax_query.h"
 
 namespace warpath {
 namespace {

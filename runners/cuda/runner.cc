@@ -211,16 +211,16 @@ void CudaRunner::judge_apart(Known& known,
   }
   const auto check = [&](int gpu) {
     FinalistSetup setup{.program = program_,
-                              .gpu = gpu,
-                              .options = options_,
-                              .tools = fleet_->tools(),
-                              .builder = *builder_,
-                              .spec = known.spec,
-                              .problem = known.shared.problem,
-                              .variant = request.variant,
-                              .candidate = candidate,
-                              .timings = outcome.timings,
-                              .stop = stop};
+                        .gpu = gpu,
+                        .options = options_,
+                        .tools = fleet_->tools(),
+                        .builder = *builder_,
+                        .spec = known.spec,
+                        .problem = known.shared.problem,
+                        .variant = request.variant,
+                        .candidate = candidate,
+                        .timings = outcome.timings,
+                        .stop = stop};
     for (GateResult& result : results) {
       setup.seconds = request.seconds_left - seconds_since(begin);
       if (result.gate == kSanitizerGate) result = cuda::sanitize(setup);
@@ -338,7 +338,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
-  if (outcome.status == Status::ok) judge_apart(*known, request, build.candidate, begin, outcome, stop);
+  if (outcome.status == Status::ok)
+    judge_apart(*known, request, build.candidate, begin, outcome, stop);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns)
     outcome.diagnosis->time_bound_ns[fact] = value;

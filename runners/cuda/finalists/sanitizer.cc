@@ -71,10 +71,10 @@ Checked check(const FinalistSetup& setup,
   lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
   const auto begin = std::chrono::steady_clock::now();
   const auto not_in_time = [&](const std::string& otherwise) -> Checked {
-    const bool late = std::chrono::steady_clock::now() - begin >=
-                      std::chrono::duration<double>(seconds);
-    return {not_run, std::string(which) + (late ? format(" did not end in %.0f s", seconds)
-                                                : otherwise)};
+    const bool late =
+        std::chrono::steady_clock::now() - begin >= std::chrono::duration<double>(seconds);
+    return {not_run,
+            std::string(which) + (late ? format(" did not end in %.0f s", seconds) : otherwise)};
   };
   TrialReply reply;
   try {
@@ -170,13 +170,12 @@ GateResult sanitize(const FinalistSetup& setup) {
     }
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const double of_a_tool = std::clamp(setup.seconds - spent, kLeastSeconds,
-                                        is_small ? kSmallSeconds : kFullSeconds);
+    const double of_a_tool =
+        std::clamp(setup.seconds - spent, kLeastSeconds, is_small ? kSmallSeconds : kFullSeconds);
     std::vector<std::future<Checked>> under_way;
     for (const char* const which : kTools) {
-      under_way.push_back(std::async(std::launch::async, [&, which] {
-        return check(setup, *of, which, of_a_tool);
-      }));
+      under_way.push_back(std::async(std::launch::async,
+                                     [&, which] { return check(setup, *of, which, of_a_tool); }));
     }
     const std::string where = sizes.empty() || !is_small ? "" : " at " + sizes;
     std::string passed;

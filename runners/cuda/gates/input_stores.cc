@@ -21,8 +21,9 @@ class InputStoresGate final : public CodeGate {
   [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
     if (subject.ptx == nullptr || subject.code == nullptr) return not_run("there is no PTX");
     if (subject.baseline_ptx == subject.ptx) return pass("it is the spec's own kernel");
-    const std::set<std::string> found = stored_inputs(
-        subject, *subject.ptx, [&](std::string_view entry) { return buffer_names(subject, entry); });
+    const std::set<std::string> found =
+        stored_inputs(subject, *subject.ptx,
+                      [&](std::string_view entry) { return buffer_names(subject, entry); });
     if (found.empty()) return pass();
     std::set<std::string> allowed;
     if (subject.baseline_ptx != nullptr)

@@ -141,7 +141,8 @@ Classes classes_of(const PtxModule& module) {
 }
 
 /// Are products of factors of this type exact? Where all matrices are of it (not vectors: scales,
-/// biases), tensor cores that add in single precision round no earlier than any other order of sums.
+/// biases), tensor cores that add in single precision round no earlier than any other order of
+/// sums.
 bool multiplies_exactly(const KernelSpec& spec, DType dtype) {
   bool any = false;
   for (const ArgSpec& arg : spec.io.args) {
@@ -154,8 +155,8 @@ bool multiplies_exactly(const KernelSpec& spec, DType dtype) {
 }
 
 /// What the spec allows: the types of its tensors may be stored, the types of its work bound and
-/// those that all its matrices have may be multiplied, a declared use of special functions may be met by approximations, and its own
-/// options hold.
+/// those that all its matrices have may be multiplied, a declared use of special functions may be
+/// met by approximations, and its own options hold.
 Classes contract(const KernelSpec& spec) {
   Classes allowed;
   const bool wide = std::ranges::any_of(spec.io.args, [](const ArgSpec& arg) {
@@ -210,9 +211,9 @@ class PrecisionGate final : public CodeGate {
     std::string used;
     for (const std::string& name : classes_of(*subject.ptx)) {
       if (!allowed.contains(name)) {
-        return fail(name + ", which neither the contract nor the baseline has" +
-                    (name.starts_with("approximate") ? " (a spec allows it by sfu in bound.flops)"
-                                                     : ""));
+        return fail(
+            name + ", which neither the contract nor the baseline has" +
+            (name.starts_with("approximate") ? " (a spec allows it by sfu in bound.flops)" : ""));
       }
       used += (used.empty() ? "" : ", ") + name;
     }

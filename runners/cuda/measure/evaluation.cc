@@ -169,8 +169,8 @@ void Evaluation::report_times(Running& running, TrialReply& reply) const {
   }
 }
 
-/// The spec's own kernel, asked for at a later stage, where a launch of it is known to take long: it
-/// is judged as at screening, and what it is worth is seen beside every finalist.
+/// The spec's own kernel, asked for at a later stage, where a launch of it is known to take long:
+/// it is judged as at screening, and what it is worth is seen beside every finalist.
 bool Evaluation::is_slow_baseline(const TrialRequest& request) const {
   return request.stage != Stage::screening &&
          request.candidate.key == problem_.setup().baseline.key &&
@@ -233,8 +233,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     leave_clean(running, good);
     good = reply.status == Status::ok;
     if (good && is_timed) diagnose(trial);
-    if (request.stage == Stage::final || is_baseline)
-      note_neighbours(trial);
+    if (request.stage == Stage::final || is_baseline) note_neighbours(trial);
     reply.diagnosis = trial.diagnosis;
     if (good && is_timed) {
       report_times(running, reply);

@@ -204,7 +204,8 @@ TEST_CASE("what the baseline does is allowed") {
 }
 
 TEST_CASE(
-    "tensor cores may multiply halves if every matrix is of halves, whether the spec counts them or "
+    "tensor cores may multiply halves if every matrix is of halves, whether the spec counts them "
+    "or "
     "not") {
   const Case products{"",
                       "",
