@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
+#include "moves/blocks/block_rows.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_rows.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_split.h"
 #include "register_moves.h"

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/blocks/spare_barriers.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/spare_barriers.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "moves/blocks/block_scan.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_scan.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_split.h"
 #include "register_moves.h"

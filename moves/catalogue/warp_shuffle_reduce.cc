@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "engine/text/source_edit.h"
+#include "moves/blocks/block_reduction.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_sweeps.h"
 #include "moves/syntax/syntax_query.h"

@@ -27,8 +27,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
     {"moves",
-     {"syntax", "model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose",
-      "catalogue"}},
+     {"syntax", "model", "edit", "normal", "rows", "blocks", "tiles", "attention", "patch",
+      "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/host", {"compile", "execute", "judge"}},
     {"runners/cuda",

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "engine/text/source_edit.h"
-#include "moves/rows/block_runner.h"
+#include "moves/blocks/block_runner.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

@@ -1,4 +1,4 @@
-#include "moves/rows/block_memory.h"
+#include "moves/blocks/block_memory.h"
 
 #include <algorithm>
 

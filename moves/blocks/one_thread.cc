@@ -1,4 +1,4 @@
-#include "moves/rows/one_thread.h"
+#include "moves/blocks/one_thread.h"
 
 #include <algorithm>
 #include <cstdlib>

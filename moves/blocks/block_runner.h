@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "moves/blocks/block_run.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_run.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "moves/rows/block_value.h"
+#include "moves/blocks/block_value.h"
 #include "moves/model/reduce_op.h"
 
 #include <algorithm>

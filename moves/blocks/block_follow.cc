@@ -2,9 +2,9 @@
 #include <numeric>
 #include <utility>
 
+#include "moves/blocks/block_runner.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_runner.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

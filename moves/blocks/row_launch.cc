@@ -1,4 +1,4 @@
-#include "moves/rows/row_launch.h"
+#include "moves/blocks/row_launch.h"
 
 #include <set>
 

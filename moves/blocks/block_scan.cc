@@ -1,4 +1,4 @@
-#include "moves/rows/block_scan.h"
+#include "moves/blocks/block_scan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/blocks/block_run.h"
+#include "moves/blocks/row_launch.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
-#include "moves/rows/block_run.h"
 #include "moves/rows/lanes.h"
-#include "moves/rows/row_launch.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

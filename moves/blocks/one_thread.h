@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/blocks/block_reduction.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_reduction.h"
 
 namespace warpath {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "moves/rows/block_value.h"
+#include "moves/blocks/block_value.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "moves/rows/spare_barriers.h"
+#include "moves/blocks/spare_barriers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "moves/rows/block_rows.h"
+#include "moves/blocks/block_rows.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/blocks/block_reduction.h"
+#include "moves/blocks/one_thread.h"
+#include "moves/blocks/row_launch.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/rows/block_reduction.h"
 #include "moves/rows/lanes.h"
-#include "moves/rows/one_thread.h"
-#include "moves/rows/row_launch.h"
 #include "moves/rows/row_sweeps.h"
 #include "moves/syntax/syntax_query.h"
 

@@ -1,12 +1,12 @@
-#include "moves/rows/block_run.h"
+#include "moves/blocks/block_run.h"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "moves/blocks/block_runner.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_runner.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/spec/expression.h"
+#include "moves/blocks/block_memory.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/rows/block_memory.h"
 
 namespace warpath {
 
