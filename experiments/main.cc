@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -26,19 +27,29 @@ std::vector<Command> commands() {
   return out;
 }
 
-void print_overview(std::FILE* to) {
-  std::fputs(
-      "Finds faster versions of a GPU kernel by Monte Carlo graph search.\n\nusage: warpath "
-      "COMMAND ...\n\n",
-      to);
+void print_overview() {
+  std::printf("%s\n\nusage: warpath COMMAND ...\n\n",
+              std::string(warpath::kProgramSummary).c_str());
   for (const Command& command : commands())
-    std::fprintf(to, "  %-10s %s\n", command.name.c_str(), command.help.c_str());
-  std::fputs(
+    std::printf("  %-10s %s\n", command.name.c_str(), command.help.c_str());
+  std::printf(
       "  test       (./warpath test, from a checkout) build and run the test suite\n"
       "\n`warpath COMMAND --help` says more; `warpath --version` names the revision.\n"
-      "Exit codes: 0 improved or done, 2 no gain, 3 environment, infrastructure or interrupted, 64 "
-      "bad usage or input.\n",
-      to);
+      "Exit codes: %s\n",
+      std::string(warpath::kExitCodes).c_str());
+}
+
+/// What to do next, for who gave no command.
+void print_first_steps() {
+  std::string out =
+      std::string(warpath::kProgramSummary) + "\n\nusage: warpath COMMAND ..., to begin with\n\n";
+  for (const warpath::BeginnersStep& step : warpath::kBeginnersSteps) {
+    std::string line = "  " + std::string(step.command);
+    line.resize(std::max<std::size_t>(line.size() + 2, 38), ' ');
+    out += line + std::string(step.purpose) + "\n";
+  }
+  out += "\n`warpath --help` lists all commands.\n";
+  std::fputs(out.c_str(), stderr);
 }
 
 int print_help(const Command& command) {
@@ -81,12 +92,12 @@ int help_of(const std::string& name) {
 
 int dispatch(std::span<const std::string> words, const warpath::Program& program) {
   if (words.empty()) {
-    print_overview(stderr);
+    print_first_steps();
     return static_cast<int>(warpath::ErrorCode::bad_input);
   }
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     if (words[0] == "help" && words.size() > 1) return help_of(words[1]);
-    print_overview(stdout);
+    print_overview();
     return 0;
   }
   if (words[0] == "--version") {

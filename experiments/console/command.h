@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/console/command_line.h"
@@ -29,6 +31,24 @@ struct Command {
 
 /// All verbs, in the order of `warpath --help`. One file each: experiments/commands/<name>.cc.
 using CommandRegistry = std::vector<Command>;
+
+inline constexpr std::string_view kProgramSummary =
+    "Finds faster versions of a GPU kernel by Monte Carlo graph search.";
+inline constexpr std::string_view kExitCodes =
+    "0 improved or done, 2 no gain, 3 environment, infrastructure or interrupted, 64 bad usage or "
+    "input.";
+
+/// What a beginner does, in order.
+struct BeginnersStep {
+  std::string_view command, purpose;
+};
+inline constexpr std::array kBeginnersSteps{
+    BeginnersStep{"warpath doctor", "what this machine offers"},
+    BeginnersStep{"warpath init FILE.cu KERNEL", "writes KERNEL.json, the spec of your kernel"},
+    BeginnersStep{"warpath validate KERNEL.json", "checks it"},
+    BeginnersStep{"warpath run --input KERNEL.json", "searches; Ctrl-C and --resume as you like"},
+    BeginnersStep{"warpath report out/kernels/KERNEL", "shows what was found, and why"},
+};
 
 /// `warpath run`, on which others are based (experiments/commands/run.cc).
 [[nodiscard]] Command run_command();

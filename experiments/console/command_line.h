@@ -18,6 +18,7 @@ struct Flag {
   std::string help;
   /// repeated: may be given again; several: also takes all words up to the next flag
   Takes takes = Takes::one;
+  std::vector<std::string> words = {};  ///< the values it accepts; empty: others than words
 };
 
 /// The words of a command line, grouped by flag.

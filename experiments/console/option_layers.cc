@@ -9,6 +9,22 @@
 
 namespace warpath {
 
+namespace {
+
+/// The words of a range of words: "record, replay"; none of any other.
+std::vector<std::string> words_of(const OptionRow& row) {
+  std::vector<std::string> out;
+  if (row.type != "text") return out;
+  for (std::size_t begin = 0; begin < row.range.size();) {
+    const std::size_t end = std::min(row.range.find(", ", begin), row.range.size());
+    out.push_back(row.range.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Flag> option_flags() {
   std::vector<Flag> flags;
   for (const OptionRow& row : option_rows(default_options())) {
@@ -17,7 +33,8 @@ std::vector<Flag> option_flags() {
     flags.push_back({.name = row.flag,
                      .value = is_switch ? "" : (row.type == "text" ? "NAME" : "N"),
                      .help = row.help + (is_switch ? "" : " (" + row.default_value + ")"),
-                     .takes = is_switch ? Flag::Takes::nothing : Flag::Takes::one});
+                     .takes = is_switch ? Flag::Takes::nothing : Flag::Takes::one,
+                     .words = words_of(row)});
   }
   flags.push_back(
       {.name = "config", .value = "FILE", .help = "options as JSON, as --print-config shows them"});

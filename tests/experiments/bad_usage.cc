@@ -185,13 +185,6 @@ TEST_CASE(
   CHECK(listing(folder.path()).empty());
 }
 
-TEST_CASE("no command at all shows the overview and exits with 64") {
-  const ProgramResult result = run_program({});
-  CHECK(result.code == 64);
-  CHECK(result.out == "");
-  CHECK(result.err.find("usage: warpath") != std::string::npos);
-}
-
 TEST_CASE("validate names every problem of every file and goes on") {
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
