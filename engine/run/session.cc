@@ -124,9 +124,18 @@ class Session final : private CampaignHost {
             .findings = setup_.findings};
   }
 
+  /// environment.json: what the program says, and what times depend on.
+  [[nodiscard]] std::string environment() const {
+    const std::string platform = setup_.runner.platform();
+    json out = json::parse(setup_.environment_json, nullptr, false);
+    if (platform.empty() || !out.is_object()) return setup_.environment_json;
+    out["platform"] = platform;
+    return out.dump(2, ' ', false, json::error_handler_t::replace);
+  }
+
   void start_run() {
     const RunEvent run = identity_->event();
-    identity_->write(run, setup_.environment_json, setup_.prior.files());
+    identity_->write(run, environment(), setup_.prior.files());
     log_.emplace(EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_));
   }
 

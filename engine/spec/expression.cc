@@ -9,35 +9,9 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
+#include "engine/spec/expression_tree.h"
 
 namespace warpath {
-
-enum class ExpressionOp : std::uint8_t {
-  constant,
-  name,
-  ternary,
-  logical_or,
-  logical_and,
-  logical_not,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  add,
-  sub,
-  mul,
-  div,
-  mod,
-  negate,
-  ceil_div,
-  min,
-  max,
-  abs,
-  align_up,
-};
-
 namespace {
 
 using Op = ExpressionOp;
@@ -81,17 +55,6 @@ constexpr std::size_t kMaxCharacters = 1 << 16;
 // bounds the depth of every tree, hence all recursion below
 constexpr std::size_t kMaxNodes = 1000;
 constexpr int kMaxNesting = 100;
-
-}  // namespace
-
-struct Expression::Node {
-  ExpressionOp op = ExpressionOp::constant;
-  std::int64_t value = 0;
-  std::string name;
-  std::vector<std::shared_ptr<const Node>> children;
-};
-
-namespace {
 
 using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
@@ -462,6 +425,10 @@ Expression Expression::parse(std::string_view text, std::string_view place) {
   out.root_ = Parser(text, place).parse_all();
   out.text_ = std::make_shared<const std::string>(print(*out.root_));
   return out;
+}
+
+std::shared_ptr<const Expression::Node> expression_tree(const Expression& expression) {
+  return Parser(expression.text(), "").parse_all();
 }
 
 std::int64_t Expression::evaluate(const Bindings& bindings, std::string_view place) const {

@@ -82,6 +82,11 @@ bool times_a_gpu(std::string_view runner_text) {
   return traits != nullptr && traits->timings.empty();
 }
 
+bool launches_kernels(std::string_view runner_text) {
+  const RunnerTraits* const traits = traits_of(runner_text);
+  return traits != nullptr && traits->evaluates;
+}
+
 std::string_view timing_label(std::string_view runner_text) {
   const RunnerTraits* const traits = traits_of(runner_text);
   return traits == nullptr ? "" : traits->timings;

@@ -40,6 +40,9 @@ void show_notice(const RunnerChoice& choice, const RunnerRegistry& registry);
 /// True if times of this runner (its text, as in a run folder) are a GPU's; false for a runner that
 /// this build does not have.
 [[nodiscard]] bool times_a_gpu(std::string_view runner_text);
+/// True if outcomes of this runner (its text) come from kernels that were built and launched; false
+/// for a model, a recording, or a runner that this build does not have.
+[[nodiscard]] bool launches_kernels(std::string_view runner_text);
 /// "CPU timings" if times are not a GPU's; otherwise empty.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);
 /// A line above a table of times that are not a GPU's; otherwise empty.

@@ -104,13 +104,29 @@ std::vector<const Declarator*> origins(const Unit& unit,
   return out;
 }
 
+/// The spec's argument behind each parameter of the kernel; null for the addresses of scratch
+/// buffers, which follow them, and for all if their numbers differ.
+std::vector<const ArgSpec*> passed_arguments(const KernelSpec& spec,
+                                             const Variant& variant,
+                                             const Function& kernel) {
+  std::vector<const ArgSpec*> out;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (!arg.is_meta) out.push_back(&arg);
+  }
+  if (out.size() + variant.scratch.size() != kernel.parameters.size()) out.clear();
+  out.resize(kernel.parameters.size());
+  return out;
+}
+
 std::optional<Reading> read(const KernelSpec& spec, const Variant& variant, std::string& why) {
   const auto model = model_kernel(spec, variant, why);
   if (model == nullptr) return std::nullopt;
   const Function& kernel = *model->kernel;
+  const std::vector<const ArgSpec*> passed = passed_arguments(spec, variant, kernel);
   Reading out;
-  for (const Declarator* const d : kernel.parameters) {
-    const ArgSpec* const arg = argument_of(spec, kernel, *d);
+  for (std::size_t i = 0; i < passed.size(); ++i) {
+    const Declarator* const d = kernel.parameters[i];
+    const ArgSpec* const arg = passed[i];
     if (arg == nullptr) continue;
     if (!d->is_pointer()) {
       if (reads(kernel, *d)) out.used.insert(arg->name);
@@ -124,7 +140,8 @@ std::optional<Reading> read(const KernelSpec& spec, const Variant& variant, std:
                                                       model->unit.plain_text(d->type)))));
   }
   const auto widen = [&](const Declarator& d, std::int64_t width) {
-    const ArgSpec* const arg = argument_of(spec, kernel, d);
+    const auto at = std::ranges::find(kernel.parameters, &d) - kernel.parameters.begin();
+    const ArgSpec* const arg = passed[static_cast<std::size_t>(at)];
     if (arg != nullptr && out.pointers.contains(arg->name)) {
       auto& known = out.pointers[arg->name].alignment_bytes;
       known = std::max(known, width);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/console/command.h"
+#include "experiments/ship/shipment.h"
+
+namespace warpath {
+
+/// One compiled form of a kernel.
+struct MachineCode {
+  std::string architecture;  ///< "sm_90a"
+  bool is_ptx = false;
+  std::string bytes;
+};
+
+/// A kernel for several architectures.
+struct CompiledKernel {
+  std::vector<MachineCode> codes;  ///< in the order in which a device should try them
+  std::vector<std::string> names;  ///< in the code, of ShippedKernel::kernels
+};
+
+struct CompiledShipment {
+  CompiledKernel best, original;
+  std::vector<std::string> without_best;  ///< architectures that the best kernel cannot run on
+};
+
+/// The architectures of `--arch` ("sm_90a,sm_80", "none"); without the flag that of the run's
+/// device, or the least that the best kernel needs, from sm_80 on. Throws Error(bad_input).
+[[nodiscard]] std::vector<std::string> chosen_architectures(const Arguments& arguments,
+                                                            const Shipment& shipment);
+
+/// Compiles both kernels by NVRTC, with the text and options that were measured. No architectures:
+/// no code, and NVRTC is not needed. Throws Error(environment) without NVRTC, Error(bad_input) if a
+/// kernel does not compile for an architecture; those that the best kernel's contract excludes are
+/// left out for it.
+[[nodiscard]] CompiledShipment compile_shipment(const Shipment& shipment,
+                                                const std::vector<std::string>& architectures,
+                                                const Program& program);
+
+/// The tables of NAME_images.c.
+[[nodiscard]] std::string image_tables(const CompiledShipment& compiled);
+
+/// Options that make nvcc compile machine code and PTX for the architectures.
+[[nodiscard]] std::string gencode_options(const CompiledKernel& kernel);
+/// The same for CMake's CUDA_ARCHITECTURES: "80;90a".
+[[nodiscard]] std::string cmake_architectures(const CompiledKernel& kernel);
+
+}  // namespace warpath

@@ -1,0 +1,155 @@
+#include "experiments/ship/shipment.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/ascii.h"
+#include "engine/base/error.h"
+#include "engine/base/format.h"
+#include "engine/json/json_reader.h"
+#include "engine/text/local_names.h"
+#include "experiments/setup/revision.h"
+#include "experiments/setup/runner_choice.h"
+#include "runners/arguments.h"
+
+namespace warpath {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string identifier(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += is_word(c) ? c : '_';
+  if (out.empty() || !is_word_start(out.front()) || is_keyword(out)) out = "k_" + out;
+  return out;
+}
+
+/// Names of the `__global__` functions that `source` defines or declares, without repetition.
+std::vector<std::string> kernels_defined(std::string_view source) {
+  const CodeText code(source);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is(i, "__global__")) continue;
+    // void __launch_bounds__(256, 2) NAME(
+    for (std::size_t at = i + 1; at + 1 < code.tokens.size(); ++at) {
+      if (code.is(at, ";") || code.is(at, "{")) break;
+      if (!code.is(at + 1, "(") || !code.is_name(at)) continue;
+      if (code.text[at].starts_with("__")) {
+        at = code.match[at + 1];
+        continue;
+      }
+      const std::string name(code.text[at]);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      break;
+    }
+  }
+  return names;
+}
+
+bool names_word(std::string_view source, const std::string& word) {
+  const CodeText code(source);
+  for (const Token& token : code.tokens) {
+    const std::string_view text = source.substr(token.begin, token.size());
+    const bool directive = token.kind == TokenKind::directive && text.find(word) != text.npos;
+    if (directive || (token.kind == TokenKind::identifier && text == word)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Shipment::Shipment(const fs::path& folder) : folder_(folder), run_(folder) {
+  const std::string& runner = run_.run().runner;
+  if (!launches_kernels(runner))
+    throw bad_input(folder.string(), "a run of the " + runner + " runner",
+                    "a run whose kernels were built and launched (runner cuda or host)");
+  const fs::path file = folder / "best_summary.json";
+  std::error_code absent;
+  if (!fs::exists(file, absent))
+    throw bad_input(folder.string(), "a run without best_summary.json",
+                    "a finished run: warpath run --resume --outdir continues it");
+  const json summary = read_json_file(file.string());
+  summary_ = summary.dump();
+  const JsonCursor root(summary, file.string());
+  node_ = run_.find("best");
+  const RecordedNode& node = run_.nodes()[node_];
+  workloads_ = workloads_for(spec(), device());
+  if (workloads_.empty()) throw bad_input(folder.string(), "", "a run with workloads");
+  const auto scored = std::ranges::find(workloads_, WorkloadRole::score, &Workload::role);
+  primary_ = scored == workloads_.end() ? workloads_.front() : *scored;
+  name_ = identifier(spec().name);
+  if (node_ == 0 || !root.at("improved").boolean()) {
+    refusal_ = "the best kernel is not faster than the original";
+    return;
+  }
+  if (root.at("best_key").text() != node.key.hex())
+    throw bad_input(
+        file.string(), root.at("best_key").text().substr(0, 12),
+        "the best of the log, " + node.key.short_hex() + ": warpath run --resume finishes the run");
+  speedup_ = root.at("speedup").number();
+  if (const auto interval = root.find("speedup_interval"))
+    interval_ = Interval{interval->element(0).number(), interval->element(1).number()};
+  const std::optional<Outcome>& outcome = node.timed_again ? node.final_outcome : node.outcome;
+  if (!outcome || outcome->status != Status::ok || !outcome->verdict.passed()) {
+    refusal_ = "the best kernel was not verified: " +
+               (outcome ? outcome->verdict.summary() : std::string("no outcome"));
+    return;
+  }
+  best_ = shipped(run_.variant(node_));
+  original_ = shipped(baseline_variant(spec()));
+}
+
+ShippedKernel Shipment::shipped(Variant variant) const {
+  ShippedKernel out;
+  out.contract = source_contract(spec(), device(), variant);
+  out.source = shipped_source(spec(), variant, out.contract);
+  out.kernels = {variant.kernel_name};
+  for (std::string& step : step_kernels(variant)) out.kernels.push_back(std::move(step));
+  out.defined = kernels_defined(variant.source);
+  const auto values = scalar_values(spec(), *primary_);
+  for (const ArgSpec& arg : spec().io.args) {
+    if (!arg.is_meta || arg.is_size || !names_word(variant.source, arg.name)) continue;
+    if (arg.type != ArgType::integer && arg.type != ArgType::boolean) continue;
+    const ScalarValue& value = values.at(arg.name);
+    out.compiled_in[arg.name] = std::holds_alternative<bool>(value)
+                                    ? std::int64_t{std::get<bool>(value)}
+                                    : std::get<std::int64_t>(value);
+  }
+  out.options = split_options(variant.compiler_options).others;
+  out.variant = std::move(variant);
+  return out;
+}
+
+std::string Shipment::provenance_json() const {
+  const json summary = json::parse(summary_);
+  const RunEvent& run = run_.run();
+  json environment = json::object();
+  std::error_code absent;
+  const fs::path file = folder_ / "environment.json";
+  if (fs::exists(file, absent)) environment = read_json_file(file.string());
+  json path = json::array();
+  for (const std::size_t i : run_.path(node_)) {
+    if (i != 0) path.push_back(run_.nodes()[i].move);
+  }
+  const auto of = [](const json& object, const char* key) { return object.value(key, json()); };
+  json out{{"schema", 1},
+           {"name", spec().name},
+           {"spec_hash", run.spec.hex()},
+           {"run_id", run.run_id},
+           {"seed", run.seed},
+           {"runner", run.runner},
+           {"key", run_.nodes()[node_].key.hex()},
+           {"path", path},
+           {"device", device().name},
+           {"architecture", device().arch},
+           {"platform", of(environment, "platform")},
+           {"revision", of(environment, "revision")},
+           {"exported_by", std::string(revision())}};
+  for (const char* const key : {"speedup", "speedup_interval", "baseline_ms", "best_ms", "builds",
+                                "finalists", "verdict", "contract"})
+    out[key] = of(summary, key);
+  return out.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace warpath
