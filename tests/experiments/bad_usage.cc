@@ -116,7 +116,7 @@ TEST_CASE(
       {run({"--resume"}), "--resume"},
       {{"help", "rnu"}, "did you mean run?"},
       {{"bundle", ""}, "the name of a folder"},
-      {{"inspect", empty, "--json"}, "--ncu alone"},
+      {{"inspect", empty, "--json"}, "a run folder"},
       {{"inspect", "--ncu", file, "--dot"}, "--regions alone"},
       {{"inspect", "--regions", file, "--ncu", file}, "one of them"},
       {{"inspect", "--regions", spec, "--rate", "nope=1"}, "--rate: got nope"},
