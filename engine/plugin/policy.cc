@@ -29,6 +29,9 @@ class AnyOf final : public StopPolicy {
     for (const auto& part : parts_) least = std::min(least, part->remaining(progress, dispatched));
     return least;
   }
+  [[nodiscard]] bool needs_bound() const override {
+    return std::ranges::any_of(parts_, [](const auto& part) { return part->needs_bound(); });
+  }
 
  private:
   std::vector<std::unique_ptr<StopPolicy>> parts_;

@@ -85,7 +85,10 @@ struct Progress {
   std::uint64_t evaluations = 0;        ///< outcomes applied, excluding the root
   std::uint64_t since_improvement = 0;  ///< evaluations since the best reward rose
   double seconds = 0;                   ///< wall time of this campaign, including earlier sessions
+  double device_seconds = 0;            ///< Outcome::run_seconds of all of them and the baseline
   double best_reward = 0;
+  /// of the best: its largest lower time bound over its time, first workload; 0: unknown
+  double bound_share = 0;
 };
 
 class StopPolicy {
@@ -100,6 +103,8 @@ class StopPolicy {
     static_cast<void>(progress), static_cast<void>(dispatched);
     return UINT64_MAX;
   }
+  /// True if it depends on Progress::bound_share: a run without one is refused.
+  [[nodiscard]] virtual bool needs_bound() const { return false; }
 };
 
 struct Options;  // engine/plugin/options.h

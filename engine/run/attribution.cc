@@ -130,6 +130,13 @@ struct Description<MoveAttribution>
              Sparse<"reverse", &MoveAttribution::reverse>,
              Sparse<"code", &MoveAttribution::code>> {};
 template <>
+struct Description<ShortPath> : Record<Kept<"key", &ShortPath::key>,
+                                       Kept<"moves", &ShortPath::moves, Each<ValidText>>,
+                                       Kept<"left_out", &ShortPath::left_out, Each<ValidText>>,
+                                       Kept<"ablation", &ShortPath::ablation>,
+                                       Kept<"verdict", &ShortPath::verdict, ValidText>,
+                                       Kept<"as_good", &ShortPath::as_good>> {};
+template <>
 struct Description<Attribution> : Record<Kept<"name", &Attribution::name>,
                                          Kept<"runner", &Attribution::runner>,
                                          Kept<"device", &Attribution::device, ValidText>,
@@ -142,7 +149,8 @@ struct Description<Attribution> : Record<Kept<"name", &Attribution::name>,
                                          Kept<"code_arch", &Attribution::code_arch>,
                                          Kept<"code_why", &Attribution::code_why, ValidText>,
                                          Kept<"code_decides", &Attribution::code_decides>,
-                                         Kept<"moves", &Attribution::moves>> {};
+                                         Kept<"moves", &Attribution::moves>,
+                                         Sparse<"short_path", &Attribution::short_path>> {};
 
 void judge(Attribution& attribution) {
   attribution.least_gain = std::max(kLeastGain, control_gain(attribution.control));

@@ -59,6 +59,15 @@ struct MoveAttribution {
   std::optional<CodeEvidence> code{};
 };
 
+/// The path without the moves that gain nothing, judged anew as a finalist is.
+struct ShortPath {
+  Hash128 key;                               ///< of the kernel at its end
+  std::vector<std::string> moves, left_out;  ///< MoveInstance::text(), in the order of the path
+  Ablation ablation;                         ///< the best over it
+  std::string verdict;                       ///< of the gates, in one line
+  bool as_good = false;                      ///< right, and not slower beyond the noise
+};
+
 /// The value of each move of the path to one kernel. The contents of attribution.json.
 struct Attribution {
   std::string name, runner, device;
@@ -73,6 +82,8 @@ struct Attribution {
   std::string code_why{};
   bool code_decides = false;           ///< a move that the code does not show is not_realised
   std::vector<MoveAttribution> moves;  ///< in the order of the path
+  /// absent: every move counts, or it was not looked for
+  std::optional<ShortPath> short_path{};
 };
 
 /// Lower limit of `least_gain`, whatever the control.

@@ -9,6 +9,19 @@
 #include "engine/plugin/late_proposer.h"
 
 namespace warpath {
+namespace {
+
+/// Of an ok outcome: its largest lower time bound over its time, first workload; 0: unknown.
+double bound_share(const Outcome& outcome) {
+  if (!outcome.diagnosis || outcome.timings.empty()) return 0;
+  double bound_ns = 0;
+  for (const auto& [resource, bound] : outcome.diagnosis->time_bound_ns)
+    bound_ns = std::max(bound_ns, bound.value);
+  const double ns = typical_ns(outcome, outcome.timings.front().workload);
+  return ns > 0 ? bound_ns / ns : 0;
+}
+
+}  // namespace
 
 Campaign::Campaign(VariantSpace& space,
                    const KernelSpec& spec,
@@ -25,6 +38,8 @@ std::string Campaign::apply(const BaselineEvent& event) {
   if (!baseline_problem_.empty()) return baseline_problem_;
   space_.set_outcome(NodeId{0}, event.outcome);
   rewards_ = {objective_.reward(event.outcome)};
+  device_seconds_ += event.outcome.run_seconds;
+  best_bound_share_ = bound_share(event.outcome);
   finals_.emplace(objective_, options_.run);
   search_.emplace(space_, options_, options_.run.seed, event.key);
   return "";
@@ -188,6 +203,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   seconds_ = event.seconds;
   asked_in_vain_ = false;
   ++evaluations_;
+  device_seconds_ += event.outcome.run_seconds;
   evaluated_.push_back(applied.node);
   ++since_improvement_;
   ++by_status_[static_cast<std::size_t>(event.outcome.status)];
@@ -217,6 +233,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   if (applied.improved || (reward == best_reward_ && index(applied.node) < index(best_))) {
     best_ = applied.node;
     best_reward_ = reward;
+    best_bound_share_ = bound_share(event.outcome);
   }
   return applied;
 }
@@ -354,7 +371,9 @@ Progress Campaign::progress(double seconds) const {
   return {.evaluations = evaluations_,
           .since_improvement = since_improvement_,
           .seconds = seconds,
-          .best_reward = best_reward_};
+          .device_seconds = device_seconds_,
+          .best_reward = best_reward_,
+          .bound_share = best_bound_share_};
 }
 
 double Campaign::best_speedup() const {

@@ -169,7 +169,9 @@ class Campaign {
   StatusCounts by_status_{};
   NodeId best_{0};
   double best_reward_ = 0;
+  double best_bound_share_ = 0;
   double seconds_ = 0;
+  double device_seconds_ = 0;
   bool asked_in_vain_ = false;
   std::string baseline_problem_;
 };

@@ -27,7 +27,7 @@ class SearchClient final : public EvaluationClient {
   [[nodiscard]] Turn turn() override {
     const Progress now = campaign_.progress(driver_.host.seconds());
     Progress timeless = now;
-    timeless.seconds = 0;
+    timeless.seconds = timeless.device_seconds = 0;
     const bool ended = !reason(timeless).empty();
     end_.interrupted = driver_.stop.stop_requested();
     end_.reason = reason(now);

@@ -81,6 +81,12 @@ std::optional<std::string> EventReader::next() {
   return object;
 }
 
+void EventReader::retry() {
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(position_.bytes));
+  torn_ = false;
+}
+
 SyncRule parse_sync_rule(std::string_view name, std::string_view place) {
   if (name == "always") return SyncRule::always;
   if (name == "batch") return SyncRule::batch;

@@ -42,6 +42,8 @@ class EventReader {
   [[nodiscard]] std::optional<std::string> next();
   [[nodiscard]] const LogPosition& position() const { return position_; }
   [[nodiscard]] bool torn() const { return torn_; }
+  /// After the end: next() looks again, at what a writer has appended since.
+  void retry();
   /// "FILE:LINE" of the object last returned.
   [[nodiscard]] std::string place() const;
 

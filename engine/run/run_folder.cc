@@ -1,10 +1,12 @@
 #include "engine/run/run_folder.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "engine/base/error.h"
@@ -77,6 +79,19 @@ void write_file_atomically(const fs::path& path, std::string_view text, bool syn
 bool RunFolder::has_run(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path / "events.jsonl", error));
+}
+
+bool RunFolder::is_in_use(const fs::path& path) {
+  const int lock = ::open((path / "lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (lock < 0) return false;
+  char owner[32] = {};
+  const bool known = ::pread(lock, owner, sizeof owner - 1, 0) > 0;
+  // only where its last owner still lives: a lock taken to look at it might refuse a run that
+  // starts
+  const bool lives = known && (::kill(std::atoi(owner), 0) == 0 || errno == EPERM);
+  const bool held = lives && ::flock(lock, LOCK_SH | LOCK_NB) != 0;
+  ::close(lock);
+  return held;
 }
 
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {

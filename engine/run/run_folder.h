@@ -26,6 +26,8 @@ class RunFolder {
  public:
   /// True if `path` contains a run.
   [[nodiscard]] static bool has_run(const std::filesystem::path& path);
+  /// True if a process holds the lock of the folder `path`.
+  [[nodiscard]] static bool is_in_use(const std::filesystem::path& path);
 
   /// Creates the folder if necessary and locks it. Throws Error(bad_input) if another process holds
   /// the lock (naming that process), Error(environment) if the folder cannot be created.

@@ -219,7 +219,17 @@ class Session final : private CampaignHost {
             .abandon = abandon_};
   }
 
+  /// A search that is to end near a bound needs one.
+  void require_bound() const {
+    if (setup_.only_late || !policy_->needs_bound() || campaign_->progress(0).bound_share > 0)
+      return;
+    throw bad_input("run.until", "a baseline without a lower time bound",
+                    "a GPU whose peaks can be measured, and a spec that declares its work (bound); "
+                    "0: no such stop");
+  }
+
   void search() {
+    require_bound();
     if (!setup_.late.empty()) {
       late_.emplace(setup_.late, *space_, *campaign_, *log_, options_.search.deterministic);
       late_->tell_past();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
@@ -10,6 +11,7 @@
 #include "experiments/report/graph_file.h"
 #include "experiments/report/profile_report.h"
 #include "experiments/report/region_report.h"
+#include "experiments/report/run_json.h"
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
 #include "moves/edit/source_contract.h"
@@ -131,7 +133,15 @@ std::string subject_of(const Arguments& arguments) {
                       subject.of_run ? "RUN --" + wanted + " FILE; --around NODE for a part"
                                      : "--" + wanted + " alone, without a run");
   }
+  if (arguments.has("json") && !wanted.empty() && wanted != "ncu")
+    throw bad_input("warpath inspect", "--json", "it beside RUN [NODE] or --ncu FILE");
   return wanted;
+}
+
+void print_json(const RecordedRun& run, const std::vector<std::string>& words) {
+  const nlohmann::json shown =
+      words.size() == 1 ? run_json(run) : node_json(run, run.find(words[1]));
+  std::printf("%s\n", shown.dump(1).c_str());
 }
 
 int inspect(const Arguments& arguments, const Program&) {
@@ -148,7 +158,9 @@ int inspect(const Arguments& arguments, const Program&) {
     return 0;
   }
   const RecordedRun run(arguments.words()[0]);
-  if (arguments.words().size() == 1) {
+  if (arguments.has("json")) {
+    print_json(run, arguments.words());
+  } else if (arguments.words().size() == 1) {
     print_summary(run);
   } else {
     print_node(run, run.find(arguments.words()[1]));
@@ -162,6 +174,8 @@ void register_command_inspect(CommandRegistry& registry) {
   std::vector<Flag> flags = graph_flags();
   flags.push_back({"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources",
                    Flag::Takes::several});
+  flags.push_back(
+      {"json", "", "a run, a node or the findings of --ncu as JSON", Flag::Takes::nothing});
   for (Flag& flag : region_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : profile_flags()) flags.push_back(std::move(flag));
   registry.push_back(

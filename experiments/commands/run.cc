@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -15,15 +16,6 @@
 
 namespace warpath {
 namespace {
-
-std::string quoted_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 /// The command line that continues this run.
 std::string resume_command(const Program& program, bool resuming) {
@@ -80,6 +72,20 @@ void attribute_all(const std::vector<KernelRun>& runs,
   }
 }
 
+/// The command that shows what was found: of one run its page, of several the table of all.
+void say_pages(const std::vector<KernelRun>& runs,
+               const std::vector<KernelReport>& reports,
+               const Program& program) {
+  const bool any = std::ranges::any_of(reports, [](const auto& r) { return r.result.has_value(); });
+  if (!any || program.words.empty()) return;
+  const std::filesystem::path& folder = runs.front().folder;
+  const std::string what =
+      quoted_word((runs.size() == 1 ? folder : folder.parent_path().parent_path()).string());
+  const std::string name = quoted_word(program.words.front());
+  std::fprintf(stderr, "warpath: the page on it: %s report %s%s\n", name.c_str(), what.c_str(),
+               runs.size() == 1 ? ("; live: " + name + " watch " + what).c_str() : "");
+}
+
 int run(const Arguments& arguments, const Program& program) {
   if (arguments.has("print-config")) {
     std::printf("%s\n", options_text(apply_layers(default_options(), arguments)).c_str());
@@ -108,6 +114,7 @@ int run(const Arguments& arguments, const Program& program) {
           reports[i].name.c_str(), line.c_str());
   }
   if (arguments.has("attribute")) attribute_all(runs, reports, plugins, program, interrupts);
+  say_pages(runs, reports, program);
   if (!interrupts.stop().stop_requested()) return exit_code(reports);
   std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n",
                reports.size(), runs.size(), resume_command(program, resume).c_str());

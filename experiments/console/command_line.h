@@ -57,4 +57,7 @@ class Arguments {
 /// Two columns, the second wrapped at 100 characters.
 [[nodiscard]] std::string help_text(std::span<const Flag> flags);
 
+/// The word as a shell reads it: in quotes where it needs them.
+[[nodiscard]] std::string quoted_word(const std::string& word);
+
 }  // namespace warpath

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 namespace warpath {
 namespace {
@@ -24,7 +25,7 @@ extern "C" void note_signal(int number) {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch() {
+InterruptWatch::InterruptWatch(std::string first) : first_(std::move(first)) {
   signals_seen = 0;
   struct sigaction action{};
   action.sa_handler = note_signal;
@@ -52,9 +53,8 @@ InterruptWatch::~InterruptWatch() {
 void InterruptWatch::watch(const std::stop_token& done) {
   while (!done.stop_requested()) {
     const int seen = signals_seen;
-    if (seen >= 1 && stop_.request_stop()) {
-      std::fputs("\nwarpath: finishing what is being evaluated; once more abandons it\n", stderr);
-    }
+    if (seen >= 1 && stop_.request_stop() && !first_.empty())
+      std::fprintf(stderr, "\nwarpath: %s\n", first_.c_str());
     if (seen >= 2 && abandon_.request_stop())
       std::fputs("warpath: abandoning what is being evaluated\n", stderr);
     std::this_thread::sleep_for(kPoll);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <thread>
 
 namespace warpath {
@@ -11,7 +12,9 @@ namespace warpath {
 /// time.
 class InterruptWatch {
  public:
-  InterruptWatch();
+  /// `first`: what it says when the first comes; empty: nothing.
+  explicit InterruptWatch(
+      std::string first = "finishing what is being evaluated; once more abandons it");
   ~InterruptWatch();  ///< restores the former handlers
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
@@ -22,6 +25,7 @@ class InterruptWatch {
  private:
   void watch(const std::stop_token& done);
 
+  std::string first_;
   std::stop_source stop_;
   std::stop_source abandon_;
   std::jthread thread_;

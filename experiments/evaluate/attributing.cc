@@ -14,9 +14,10 @@
 #include "experiments/console/table_text.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
+#include "experiments/evaluate/short_path.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/runner_choice.h"
-#include "moves/propose/leave_one_out.h"
+#include "moves/edit/source_contract.h"
 #include "priors/evidence/signatures.h"
 #include "runners/cuda/compile/compile_check.h"
 #include "runners/cuda/options.h"
@@ -43,7 +44,7 @@ class Attributing {
         runner_(runner),
         device_(runner.device()),
         spec_(without_floors(setup.run.spec())),
-        path_(take_path(moves)) {
+        path_(recorded_path(setup.run, setup.node, spec_, device_, moves)) {
     out_.name = spec_.name;
     out_.runner = setup.runner_text;
     out_.device = device_.name;
@@ -117,17 +118,6 @@ class Attributing {
   }
 
  private:
-  [[nodiscard]] MovePath take_path(const MoveTable& moves) const {
-    const RecordedRun& run = setup_.run;
-    std::vector<Variant> variants;
-    std::vector<MoveInstance> instances;
-    for (const std::size_t node : run.path(setup_.node)) {
-      variants.push_back(run.variant(node));
-      if (variants.size() > 1) instances.push_back(run.nodes()[node].instance);
-    }
-    return {moves, spec_, device_, std::move(variants), std::move(instances)};
-  }
-
   void plan() {
     const std::vector<std::size_t> nodes = setup_.run.path(setup_.node);
     out_.moves.resize(path_.size());
@@ -186,27 +176,8 @@ class Attributing {
   }
 
   void settle(std::size_t i) {
-    std::vector<Outcome>& outcomes = outcomes_[i];
-    Ablation answer;
+    Ablation answer = ablation_of(spec_, device_, kernel_, outcomes_[i], setup_.options.run.seed);
     answer.key = answers_[i].front()->key;
-    answer.evaluations = static_cast<int>(outcomes.size());
-    const auto bad =
-        std::ranges::find_if(outcomes, [](const Outcome& o) { return o.status != Status::ok; });
-    answer.status = bad == outcomes.end() ? Status::ok : bad->status;
-    if (bad != outcomes.end()) {
-      const std::string gate = failed_gate(*bad);
-      answer.why = gate + (gate.empty() || bad->log.empty() ? "" : ": ") +
-                   bad->log.substr(0, bad->log.find('\n'));
-    } else {
-      ObjectiveFunction objective(spec_, device_, 0);
-      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kWorthConfidence,
-                                                    kWorthDraws, setup_.options.run.seed);
-      answer.speedup = 1 / over.speedup;  // of the kernel over this one
-      answer.interval = {1 / over.interval.high, 1 / over.interval.low};
-      answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) {
-        return !o.timings.front().baseline_samples_ns.empty();
-      });
-    }
     for (Ablation* const to : answers_[i]) {
       answer.also_without = std::move(to->also_without);
       *to = answer;
@@ -226,6 +197,46 @@ class Attributing {
 };
 
 }  // namespace
+
+MovePath recorded_path(const RecordedRun& run,
+                       std::size_t node,
+                       const KernelSpec& spec,
+                       const DeviceFacts& device,
+                       const MoveTable& moves) {
+  std::vector<Variant> variants;
+  std::vector<MoveInstance> instances;
+  for (const std::size_t step : run.path(node)) {
+    variants.push_back(run.variant(step));
+    if (variants.size() > 1) instances.push_back(run.nodes()[step].instance);
+  }
+  return {moves, spec, device, std::move(variants), std::move(instances)};
+}
+
+Ablation ablation_of(const KernelSpec& spec,
+                     const DeviceFacts& device,
+                     const Outcome& kernel,
+                     const std::vector<Outcome>& outcomes,
+                     std::uint64_t seed) {
+  Ablation answer;
+  answer.evaluations = static_cast<int>(outcomes.size());
+  const auto bad =
+      std::ranges::find_if(outcomes, [](const Outcome& o) { return o.status != Status::ok; });
+  answer.status = bad == outcomes.end() ? Status::ok : bad->status;
+  if (bad != outcomes.end()) {
+    const std::string gate = failed_gate(*bad);
+    answer.why = gate + (gate.empty() || bad->log.empty() ? "" : ": ") +
+                 bad->log.substr(0, bad->log.find('\n'));
+    return answer;
+  }
+  ObjectiveFunction objective(spec, device, 0);
+  const SpeedupEstimate over =
+      speedup_estimate(objective, kernel, outcomes, kWorthConfidence, kWorthDraws, seed);
+  answer.speedup = 1 / over.speedup;  // of the kernel over this one
+  answer.interval = {1 / over.interval.high, 1 / over.interval.low};
+  answer.paired = std::ranges::all_of(
+      outcomes, [](const Outcome& o) { return !o.timings.front().baseline_samples_ns.empty(); });
+  return answer;
+}
 
 std::optional<Attribution> attribute(const AttributionSetup& setup,
                                      const MoveTable& moves,
@@ -253,22 +264,36 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request,
   const RunFolder lock(request.folder);
   const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
   const MoveTable moves(workers.moves());
-  const auto runner = create_runner(request.runner, plugins.runners, request.options, program.path);
-  static_cast<void>(runner->substitute(run.spec()));
+  const auto new_runner = [&] {
+    auto runner = create_runner(request.runner, plugins.runners, request.options, program.path);
+    static_cast<void>(runner->substitute(run.spec()));
+    return runner;
+  };
   EvaluationProgress progress(run.spec().name + " attribution");
-  auto out = attribute(
-      {.run = run,
-       .node = run.find(request.node),
-       .runner_text = request.runner.text(),
-       .options = request.options,
-       .repeat = request.repeat,
-       .stage = request.stage,
-       .code = request.code,
-       .program = program.path},
-      moves, *runner, [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(),
-      interrupts.abandon());
+  const auto show = [&](const EvaluationFigures& now) { progress.show(now); };
+  const AttributionSetup setup{.run = run,
+                               .node = run.find(request.node),
+                               .runner_text = request.runner.text(),
+                               .options = request.options,
+                               .repeat = request.repeat,
+                               .stage = request.stage,
+                               .code = request.code,
+                               .program = program.path};
+  auto out = attribute(setup, moves, *new_runner(), show, interrupts.stop(), interrupts.abandon());
+  Variant variant;
+  if (out)
+    out->short_path = shorten_path(setup, *out, moves, *new_runner(), show, interrupts.stop(),
+                                   interrupts.abandon(), &variant);
   progress.clear();
-  if (out) write_file_atomically(request.folder / kFile, to_json(*out).dump(2) + "\n");
+  if (!out) return out;
+  const std::filesystem::path source = request.folder / "short_kernel.cu";
+  std::error_code absent;
+  std::filesystem::remove(source, absent);
+  if (out->short_path && out->short_path->as_good)
+    write_file_atomically(
+        source,
+        shipped_source(run.spec(), variant, source_contract(run.spec(), run.device(), variant)));
+  write_file_atomically(request.folder / kFile, to_json(*out).dump(2) + "\n");
   return out;
 }
 
@@ -292,6 +317,17 @@ std::string evidence_text(const MoveAttribution& move) {
          (code.why.empty() ? "" : ": " + code.why);
 }
 
+std::string short_path_text(const ShortPath& path) {
+  std::string left, kept;
+  for (const std::string& move : path.left_out) left += (left.empty() ? "" : ", ") + move;
+  for (const std::string& move : path.moves) kept += (kept.empty() ? "" : "; ") + move;
+  return "without what gains nothing (" + left +
+         "): " + (path.as_good ? "as good, the best over it " : "not as good, the best over it ") +
+         ablation_text(path.ablation) + ", " + path.verdict + ", " +
+         std::to_string(path.moves.size()) + (path.moves.size() == 1 ? " move: " : " moves: ") +
+         kept + (path.as_good ? " (short_kernel.cu)" : "");
+}
+
 std::string attribution_table(const Attribution& attribution) {
   std::vector<std::vector<std::string>> rows{
       {"move", "verdict", "speed-up", "undone", "in the code", "reason"}};
@@ -308,8 +344,9 @@ std::string attribution_table(const Attribution& attribution) {
   out += timing_heading(attribution.runner) + aligned_text(rows) +
          "all moves: " + ablation_text(attribution.whole) +
          "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
-  return out + std::to_string(attribution.repeat) + " evaluations each; speed-ups within " +
+  out += std::to_string(attribution.repeat) + " evaluations each; speed-ups within " +
          percent_text(attribution.least_gain, 2) + " of 1 are no difference\n";
+  return attribution.short_path ? out + short_path_text(*attribution.short_path) + "\n" : out;
 }
 
 }  // namespace warpath

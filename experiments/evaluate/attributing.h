@@ -15,6 +15,7 @@
 #include "experiments/evaluate/evaluation.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/runner_choice.h"
+#include "moves/propose/leave_one_out.h"
 #include "moves/propose/move_script.h"
 
 namespace warpath {
@@ -48,6 +49,21 @@ inline constexpr const char* kAssumedArch = "sm_90a";
     const std::stop_token& stop,
     const std::stop_token& abandon);
 
+/// The recorded path to a node, decomposed. `spec`, `device` and `moves` must outlive it.
+[[nodiscard]] MovePath recorded_path(const RecordedRun& run,
+                                     std::size_t node,
+                                     const KernelSpec& spec,
+                                     const DeviceFacts& device,
+                                     const MoveTable& moves);
+/// `kernel`, an outcome of the best, over another one by the latter's `outcomes`, whose launches
+/// alternated with it; its status if one of them is not ok. `key` and `also_without` are the
+/// caller's.
+[[nodiscard]] Ablation ablation_of(const KernelSpec& spec,
+                                   const DeviceFacts& device,
+                                   const Outcome& kernel,
+                                   const std::vector<Outcome>& outcomes,
+                                   std::uint64_t seed);
+
 /// A request by `warpath attribute` or `warpath run --attribute`.
 struct AttributionRequest {
   std::filesystem::path folder;  ///< of the run
@@ -59,8 +75,9 @@ struct AttributionRequest {
   std::optional<std::string> code = std::nullopt;  ///< as in AttributionSetup
 };
 
-/// The same for a run folder, which is locked meanwhile; writes attribution.json there. Reports
-/// progress on stderr. nullopt: interrupted, nothing was written. Throws as above, and if the
+/// The same for a run folder, which is locked meanwhile, with the path shortened; writes
+/// attribution.json there, and short_kernel.cu if the short path is as good. Reports progress on
+/// stderr. nullopt: interrupted, nothing was written. Throws as above, and if the
 /// folder contains no run or another process holds it.
 [[nodiscard]] std::optional<Attribution> attribute_run(const AttributionRequest& request,
                                                        const Plugins& plugins,
@@ -71,6 +88,8 @@ struct AttributionRequest {
 /// be read.
 [[nodiscard]] std::optional<Attribution> recorded_attribution(const std::filesystem::path& folder);
 
+/// "without what gains nothing (MOVES): as good, the best over it 1.001x [...], pass 17/19, ..."
+[[nodiscard]] std::string short_path_text(const ShortPath& path);
 /// One line per move: verdict, speed-up with its interval, reverse edge, evidence in the code.
 [[nodiscard]] std::string attribution_table(const Attribution& attribution);
 

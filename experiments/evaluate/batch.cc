@@ -129,6 +129,18 @@ void remember_run(const KernelRun& planned, const Plugins& plugins, SessionObser
   }
 }
 
+/// A search that is to end near a bound needs a spec that declares its work, and a GPU.
+void require_bound(const KernelRun& planned, const Runner& runner) {
+  if (!make_stop(planned.options)->needs_bound()) return;
+  if (!runner.device().is_gpu)
+    throw bad_input("--until", "runner " + planned.runner.text(),
+                    "a runner that times a GPU: only there a lower time bound is known");
+  const WorkBound& bound = planned.spec.bound;
+  if (!bound.bytes && bound.flops.empty())
+    throw bad_input("--until", planned.spec.origin,
+                    "a spec that declares its work: /bound/bytes or /bound/flops (docs/spec.md)");
+}
+
 /// Everything about one kernel that can be refused without running anything.
 void check_kernel(const KernelRun& planned, const Plugins& plugins, const Program& program) {
   check_search_options(planned.options);
@@ -136,6 +148,7 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   static_cast<void>(make_prior(planned, RunFolder::has_run(planned.folder), plugins));
   check_move_names(planned.options, plugins);
   const auto runner = make_runner(planned, plugins, program);
+  require_bound(planned, *runner);
   if (runner->substitute(planned.spec)) return;
   const std::string problem = run_problem(planned.spec);
   if (!problem.empty())

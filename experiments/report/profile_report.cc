@@ -35,8 +35,7 @@ std::vector<Flag> profile_flags() {
   return {{"ncu", "FILE",
            "instead: what a report of Nsight Compute (its text, or CSV of its raw or details page) "
            "says by the rules",
-           Flag::Takes::one},
-          {"json", "", "with --ncu: facts and findings as JSON", Flag::Takes::nothing}};
+           Flag::Takes::one}};
 }
 
 void print_profile(const Arguments& arguments) {

@@ -1,6 +1,7 @@
 #include "experiments/report/run_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
@@ -8,6 +9,8 @@
 #include "engine/run/record.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/report/derivation_report.h"
+#include "experiments/report/run_headline.h"
+#include "experiments/report/run_tallies.h"
 #include "experiments/setup/runner_choice.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
@@ -18,12 +21,7 @@ namespace warpath {
 namespace {
 
 constexpr std::size_t kShownOpcodes = 12;
-
-/// Of the end of the search where it was taken, else of the search.
-const Outcome& last_outcome(const RecordedNode& node) {
-  return node.final_outcome && node.final_outcome->status == Status::ok ? *node.final_outcome
-                                                                        : *node.outcome;
-}
+constexpr double kNoiseDeviations = 2.58;  // of a difference: 99 %
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out;
@@ -58,28 +56,30 @@ BoundShare bound_share(const Outcome& outcome) {
   return out;
 }
 
-void add_result(const RecordedRun& run, std::size_t best, Document& to) {
-  const RecordedNode& node = run.nodes()[best];
+void add_result(const RunMaterial& material, Document& to) {
+  const Headline headline = run_headline(material);
+  to.heading(1, headline.name);
+  to.paragraph(headline.verdict + (headline.interval.empty() ? "" : " " + headline.interval) + ".");
+  if (!headline.times.empty()) to.paragraph(headline.times + ".");
   std::vector<Document::Row> rows{{"", ""}};
-  rows.push_back({"runner", run.run().runner});
-  rows.push_back({"seed", std::to_string(run.run().seed)});
-  rows.push_back({"kernel", node.key.hex()});
-  rows.push_back(
-      {"speed-up",
-       known_ratio_text(node.timed_again ? node.final_speedup : node.speedup) +
-           (node.timed_again ? " at the end, " + known_ratio_text(node.speedup) + " in the search"
-                             : " in the search")});
-  rows.push_back({"verdict", valid_utf8(last_outcome(node).verdict.summary())});
-  rows.push_back({"variants", std::to_string(run.nodes().size())});
+  for (const auto& [what, text] : headline.facts) rows.push_back({what, text});
   to.table(std::move(rows));
-  for (const WorkloadTiming& timing : last_outcome(node).timings) {
-    std::string line = timing.workload + " (" + timing.cache +
-                       "): " + ms_text(median(timing.samples_ns) * 1e-6) + " ms";
-    if (!timing.baseline_samples_ns.empty())
-      line +=
-          ", the baseline beside it " + ms_text(median(timing.baseline_samples_ns) * 1e-6) + " ms";
-    to.paragraph(line);
-  }
+  to.paragraph("The same search again:");
+  to.preformatted(headline.command);
+}
+
+void add_timings(const RecordedRun& run, const RecordedNode& node, Document& to) {
+  to.heading(2, "Times of the best kernel");
+  to.paragraph("Kernel " + node.key.hex() + ".");
+  std::vector<Document::Row> rows{
+      {"workload", "cache", "median ms", "the baseline beside it, median ms", "samples"}};
+  for (const WorkloadTiming& timing : last_outcome(node).timings)
+    rows.push_back({timing.workload, timing.cache, ms_text(median(timing.samples_ns) * 1e-6),
+                    timing.baseline_samples_ns.empty()
+                        ? "-"
+                        : ms_text(median(timing.baseline_samples_ns) * 1e-6),
+                    std::to_string(timing.samples_ns.size())});
+  to.table(std::move(rows));
   if (const auto label = timing_label(run.run().runner); !label.empty())
     to.paragraph("Times are " + std::string(label) + ", not a GPU's.");
 }
@@ -103,22 +103,55 @@ void add_dismissed(const RecordedRun& run, Document& to) {
   to.table(std::move(rows));
 }
 
-void add_path(const RecordedRun& run, std::size_t best, Document& to) {
-  to.heading(2, "Path");
-  std::vector<Document::Row> rows{{"kernel", "speed-up in the search", "step", "move", "proposer"}};
+/// Whether a step of the path gained something: by the attribution where there is one, else by what
+/// the search measured, beyond its noise.
+bool gains(const RunMaterial& material, const Attribution* attribution, std::size_t step) {
+  const RecordedNode& child = material.run.nodes()[step];
+  if (attribution != nullptr) {
+    const auto move = std::ranges::find(attribution->moves, child.key, &MoveAttribution::child);
+    if (move != attribution->moves.end() && move->verdict != Contribution::unmeasured)
+      return move->verdict == Contribution::effective || move->verdict == Contribution::invalid;
+  }
+  const RecordedNode& parent = material.run.nodes()[index(child.parent)];
+  if (child.speedup <= 0 || parent.speedup <= 0) return true;
+  const double noise = kNoiseDeviations * std::hypot(child.standard_error, parent.standard_error);
+  return std::log(child.speedup / parent.speedup) > std::max(noise, std::log1p(kLeastGain));
+}
+
+void add_path(const RunMaterial& material,
+              const Attribution* attribution,
+              std::size_t best,
+              Document& to) {
+  const RecordedRun& run = material.run;
+  const Document::Row header{"kernel", "speed-up in the search", "step", "move", "proposer"};
+  std::vector<Document::Row> shown{header}, folded{header};
   double before = 0;
   for (const std::size_t i : run.path(best)) {
     const RecordedNode& step = run.nodes()[i];
     const std::string ratio = before > 0 ? known_ratio_text(step.speedup / before) : "-";
-    rows.push_back({step.key.short_hex(), known_ratio_text(step.speedup), ratio, step.move,
-                    step.proposer.empty() ? "-" : step.proposer});
+    (i == 0 || gains(material, attribution, i) ? shown : folded)
+        .push_back({step.key.short_hex(), known_ratio_text(step.speedup), ratio,
+                    valid_utf8(step.move), step.proposer.empty() ? "-" : step.proposer});
     if (step.speedup > 0) before = step.speedup;
   }
-  to.table(std::move(rows));
+  to.heading(2, "Path");
+  const std::size_t steps = shown.size() + folded.size() - 3, without = folded.size() - 1;
+  to.paragraph(
+      format("%zu %s from the baseline to the best kernel", steps, steps == 1 ? "step" : "steps") +
+      (without == 0
+           ? "."
+           : format(", %zu of which gained nothing by themselves, within noise.", without)));
+  to.table(std::move(shown));
+  if (without == 0) return;
+  to.fold(format("Steps that gained nothing by themselves: %zu", without));
+  to.paragraph("Later steps may need them.");
+  to.table(std::move(folded));
+  to.unfold();
 }
 
 void add_attribution(const Attribution& a, const RecordedNode& node, Document& to) {
   to.heading(2, "What each move is worth");
+  to.figure("<div id=\"worth\"></div>");
   to.paragraph("Speed-up of the kernel over itself without the move, " + std::to_string(a.repeat) +
                " evaluations each at " + a.stage + ", 95 % intervals. All moves together: " +
                ablation_text(a.whole) + ". The kernel against itself: " + ablation_text(a.control) +
@@ -140,6 +173,7 @@ void add_attribution(const Attribution& a, const RecordedNode& node, Document& t
                     move.reverse_move.empty() ? "-" : ablation_text(move.reverse), move.why});
   }
   to.table(std::move(rows));
+  if (a.short_path) to.paragraph(short_path_text(*a.short_path) + ".");
   to.heading(2, "What the code shows");
   if (a.code_arch.empty()) return to.paragraph("No code was looked at: " + a.code_why + ".");
   to.paragraph("Code for " + a.code_arch +
@@ -182,54 +216,77 @@ void add_bottleneck(const Outcome& before, const Outcome& after, Document& to) {
   }
 }
 
+void add_contract(const RecordedRun& run, const Variant& kernel, Document& to) {
+  const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
+  to.heading(2, "What it relies on");
+  if (contract.narrowed)
+    to.paragraph(
+        "It holds for less than the kernel of the spec: launched otherwise its results are "
+        "undefined. best_kernel.cu has a function that checks arguments.");
+  std::vector<std::string> terms;
+  for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
+  to.list(terms);
+}
+
+/// Sections on the best kernel, which is not the baseline.
+void add_best(const RunMaterial& material, std::size_t best, Document& to) {
+  const RecordedRun& run = material.run;
+  const RecordedNode& node = run.nodes()[best];
+  const bool attributed = material.attribution && material.attribution->best == node.key;
+  const Attribution* const attribution = attributed ? &*material.attribution : nullptr;
+  add_path(material, attribution, best, to);
+  if (attribution != nullptr) {
+    add_attribution(*attribution, node, to);
+  } else {
+    to.heading(2, "What each move is worth");
+    to.paragraph(material.attribution ? "attribution.json is about another kernel, " +
+                                            material.attribution->best.short_hex() +
+                                            "; warpath attribute makes it anew."
+                                      : "Not measured yet: warpath attribute does.");
+  }
+  add_timings(run, node, to);
+  add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(node), to);
+  const Variant kernel = run.variant(best);
+  add_contract(run, kernel, to);
+  add_derivation(run, material.graph, best, to);
+  to.heading(2, "Difference to the baseline");
+  to.difference(valid_utf8(variant_diff(run.variant(0), kernel)));
+  to.heading(2, "Launch");
+  to.preformatted(valid_utf8(terms_text(kernel)));
+}
+
 }  // namespace
 
-Document run_report(const RecordedRun& run,
-                    const SearchGraph& graph,
-                    const std::optional<Attribution>& attribution) {
+Document run_sections(const RunMaterial& material) {
+  const RecordedRun& run = material.run;
   const std::size_t best = run.find("best");
   Document out;
-  out.heading(1, run.run().name);
-  add_result(run, best, out);
   const auto& baseline = run.nodes()[0].outcome;
   if (!baseline || baseline->status != Status::ok) {
     out.paragraph(baseline ? "Nothing was searched: the baseline is " +
                                  std::string(name(baseline->status)) + "."
                            : "The baseline was not measured.");
     if (baseline && !baseline->log.empty()) out.preformatted(valid_utf8(baseline->log));
+    add_environment(material, out);
     return out;
   }
   add_dismissed(run, out);
   if (run.nodes()[best].parent == kNoNode) {
     out.paragraph("Nothing faster than the baseline was found.");
-    return out;
-  }
-  const Variant kernel = run.variant(best);
-  const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
-  out.heading(2, "What it relies on");
-  if (contract.narrowed)
-    out.paragraph(
-        "It holds for less than the kernel of the spec: launched otherwise its results are "
-        "undefined. best_kernel.cu has a function that checks arguments.");
-  std::vector<std::string> terms;
-  for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
-  out.list(terms);
-  add_path(run, best, out);
-  add_derivation(run, graph, best, out);
-  if (attribution && attribution->best == run.nodes()[best].key) {
-    add_attribution(*attribution, run.nodes()[best], out);
   } else {
-    out.heading(2, "What each move is worth");
-    out.paragraph(attribution
-                      ? "attribution.json is about another kernel, " +
-                            attribution->best.short_hex() + "; warpath attribute makes it anew."
-                      : "Not measured yet: warpath attribute does.");
+    add_best(material, best, out);
   }
-  add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(run.nodes()[best]), out);
-  out.heading(2, "Difference to the baseline");
-  out.preformatted(valid_utf8(variant_diff(run.variant(0), kernel)));
-  out.heading(2, "Launch");
-  out.preformatted(valid_utf8(terms_text(kernel)));
+  add_tried(run, out);
+  add_refusals(run, out);
+  add_cost(run, out);
+  add_environment(material, out);
+  return out;
+}
+
+Document run_report(const RunMaterial& material) {
+  Document out;
+  add_result(material, out);
+  out.append(run_sections(material));
   return out;
 }
 

@@ -1,20 +1,17 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-
-#include "engine/run/attribution.h"
 #include "experiments/console/document.h"
-#include "experiments/setup/search_graph.h"
+#include "experiments/report/run_material.h"
 
 namespace warpath {
 
-/// Explains the best kernel of a recorded run: its performance, the moves that led to it, other
-/// paths to it, the value of each move and its evidence in the code, the bottleneck before and
-/// after, the share of the bound, and the complete difference to the baseline. `graph`: of `run`.
-/// `attribution`: as recorded; one of another kernel is mentioned and ignored.
-[[nodiscard]] Document run_report(const RecordedRun& run,
-                                  const SearchGraph& graph,
-                                  const std::optional<Attribution>& attribution);
+/// Explains a recorded run: the result, the moves that led to the best kernel and those that gained
+/// nothing, other ways to it, the value of each move and its evidence in the code, the bottleneck
+/// before and after, the complete difference to the baseline; what was tried, what was refused,
+/// where the seconds went, where it took place. An attribution of another kernel is mentioned and
+/// ignored.
+[[nodiscard]] Document run_report(const RunMaterial& material);
+/// The same without the result at its top, which a page shows otherwise.
+[[nodiscard]] Document run_sections(const RunMaterial& material);
 
 }  // namespace warpath

@@ -8,7 +8,6 @@
 #include "engine/json/json_reader.h"
 #include "engine/plugin/device_io.h"
 #include "engine/plugin/options_io.h"
-#include "engine/run/event_log.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/option_groups.h"
@@ -34,11 +33,16 @@ DeviceFacts unrecorded_device(const std::string& runner) {
   return out;
 }
 
-}  // namespace
-
-RecordedRun::RecordedRun(const std::filesystem::path& folder) {
+/// The log of a run folder.
+std::filesystem::path log_of(const std::filesystem::path& folder) {
   if (!RunFolder::has_run(folder))
     throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
+  return folder / "events.jsonl";
+}
+
+}  // namespace
+
+RecordedRun::RecordedRun(const std::filesystem::path& folder) : log_(log_of(folder)) {
   // Only the options that finals depend on: a run may contain others that this program lacks.
   const std::string config_file = (folder / "config.json").string();
   const nlohmann::json config = read_json_file(config_file);
@@ -48,15 +52,21 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) {
       overlay_options(default_options(), {{group, options.at(group).value()}}, options.place()).run;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
-  const auto known = recorded_device(folder);
-  EventReader log(folder / "events.jsonl");
-  while (const auto object = log.next()) {
-    const Event event = decode(*object, log.place());
-    if (const auto* const run = std::get_if<RunEvent>(&event))
-      device_ = known ? *known : unrecorded_device(run->runner);
-    add(event, log.place());
-  }
+  known_device_ = recorded_device(folder);
+  static_cast<void>(read_on());
   if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");
+}
+
+bool RecordedRun::read_on() {
+  const std::uint64_t before = log_.position().lines;
+  log_.retry();
+  while (const auto object = log_.next()) {
+    const Event event = decode(*object, log_.place());
+    if (const auto* const run = std::get_if<RunEvent>(&event))
+      device_ = known_device_ ? *known_device_ : unrecorded_device(run->runner);
+    add(event, log_.place());
+  }
+  return log_.position().lines != before;
 }
 
 RecordedNode& RecordedRun::at(NodeId node, const std::string& place) {
@@ -65,6 +75,7 @@ RecordedNode& RecordedRun::at(NodeId node, const std::string& place) {
     throw bad_input(place, std::to_string(i), "a node that follows from the lines before");
   }
   if (i >= nodes_.size()) nodes_.resize(i + 1);
+  nodes_[i].line = log_.position().lines;
   return nodes_[i];
 }
 
@@ -75,6 +86,8 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                    RecordedNode& root = at(NodeId{0}, place);
                    root.key = e.key;
                    root.outcome = e.outcome;
+                   root.seconds = e.seconds;
+                   spend(cost_.baseline, e.outcome, e.seconds);
                    begin(e.outcome);
                  },
                  [&](const DispatchEvent& e) {
@@ -91,47 +104,63 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                    node.change = e.change;
                    dispatched_.emplace_back(e.sequence, e.node);
                  },
-                 [&](const OutcomeEvent& e) {
-                   const auto it =
-                       std::find_if(dispatched_.begin(), dispatched_.end(),
-                                    [&](const auto& d) { return d.first == e.sequence; });
-                   if (it == dispatched_.end())
-                     throw bad_input(place, std::to_string(e.sequence), "a dispatched sequence");
-                   RecordedNode& node = at(it->second, place);
-                   node.outcome = e.outcome;
-                   const bool ok = objective_ && e.outcome.status == Status::ok;
-                   const double reward = ok ? objective_->reward(e.outcome) : 0;
-                   if (ok) node.speedup = std::exp(reward);
-                   if (finals_) {
-                     Finals::Nominee nominee{
-                         .reward = reward,
-                         .standard_error = ok ? objective_->standard_error(e.outcome) : 0,
-                         .moves = {},
-                         .binary_key = e.outcome.binary_key};
-                     for (NodeId at = it->second; reward > 0 && at != NodeId{0};
-                          at = nodes_[index(at)].parent)
-                       nominee.moves.insert(nodes_[index(at)].instance.move);
-                     finals_->enter(it->second, nominee, e.seconds);
-                   }
-                   dispatched_.erase(it);
-                 },
-                 [&](const SessionEvent&) {
+                 [&](const OutcomeEvent& e) { take(e, place); },
+                 [&](const SessionEvent& e) {
+                   if (sessions_++ == 0) started_ = e.at;
                    if (finals_) finals_->begin_session();
                  },
                  [&](const HeatEvent& e) {
                    if (!finals_) throw bad_input(place, "a heat", "a search before it");
                    static_cast<void>(finals_->apply(e, place));
+                   spend(cost_.heats, e.outcome, e.seconds);
                  },
                  [&](const FinalEvent& e) {
                    if (!finals_ || index(e.node) >= nodes_.size())
                      throw bad_input(place, "a final", "a search before it");
-                   RecordedNode& node = nodes_[index(e.node)];
+                   spend(cost_.finals, e.outcome, e.seconds);
+                   RecordedNode& node = at(e.node, place);
                    node.final_speedup = finals_->apply(e, place).speedup;
                    node.timed_again = true;
                    node.final_outcome = e.outcome;
                  },
                  [](const auto&) {}},
       event);
+}
+
+void RecordedRun::spend(EvaluationCost& on, const Outcome& outcome, double seconds) {
+  ++on.evaluations;
+  on.compile_seconds += outcome.compile_seconds;
+  on.run_seconds += outcome.run_seconds;
+  cost_.seconds = std::max(cost_.seconds, seconds);
+}
+
+void RecordedRun::take(const OutcomeEvent& event, const std::string& place) {
+  const auto it = std::find_if(dispatched_.begin(), dispatched_.end(),
+                               [&](const auto& d) { return d.first == event.sequence; });
+  if (it == dispatched_.end())
+    throw bad_input(place, std::to_string(event.sequence), "a dispatched sequence");
+  const NodeId id = it->second;
+  dispatched_.erase(it);
+  spend(cost_.search, event.outcome, event.seconds);
+  cost_.search_seconds = event.seconds;
+  RecordedNode& node = at(id, place);
+  node.outcome = event.outcome;
+  node.build = cost_.search.evaluations;
+  node.seconds = event.seconds;
+  const bool ok = objective_ && event.outcome.status == Status::ok;
+  const double reward = ok ? objective_->reward(event.outcome) : 0;
+  if (ok) {
+    node.speedup = std::exp(reward);
+    node.standard_error = objective_->standard_error(event.outcome);
+  }
+  if (!finals_) return;
+  Finals::Nominee nominee{.reward = reward,
+                          .standard_error = node.standard_error,
+                          .moves = {},
+                          .binary_key = event.outcome.binary_key};
+  for (NodeId from = id; reward > 0 && from != NodeId{0}; from = nodes_[index(from)].parent)
+    nominee.moves.insert(nodes_[index(from)].instance.move);
+  finals_->enter(id, nominee, event.seconds);
 }
 
 void RecordedRun::begin(const Outcome& baseline) {

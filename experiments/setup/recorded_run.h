@@ -10,6 +10,7 @@
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/variant_io.h"
+#include "engine/run/event_log.h"
 #include "engine/run/events.h"
 #include "engine/run/finals.h"
 #include "engine/spec/spec.h"
@@ -26,10 +27,26 @@ struct RecordedNode {
   std::string proposer;
   VariantPatch change;             ///< relative to the parent
   std::optional<Outcome> outcome;  ///< absent: in flight when the log ended
+  std::uint64_t build = 0;         ///< its place among the search's outcomes, from 1; 0: none
+  double seconds = 0;              ///< wall time of the run when the outcome came
   double speedup = 0;              ///< by the spec's objective; 0 unless measured
+  double standard_error = 0;       ///< of ln of the speed-up, within the outcome
   bool timed_again = false;        ///< as a finalist
   double final_speedup = 0;        ///< of that evaluation; 0: refused
   std::optional<Outcome> final_outcome;
+  std::uint64_t line = 0;  ///< of the log: the last that said something about it
+};
+
+/// What evaluations of one kind took. They may go on side by side, so that their seconds are no
+/// wall time.
+struct EvaluationCost {
+  std::uint64_t evaluations = 0;
+  double compile_seconds = 0, run_seconds = 0;
+};
+struct RecordedCost {
+  EvaluationCost baseline, search, heats, finals;
+  double search_seconds = 0;  ///< wall time up to the last outcome of the search
+  double seconds = 0;         ///< wall time up to the last event
 };
 
 /// A run folder opened read-only: without a lock, so that a running one may be inspected.
@@ -39,7 +56,14 @@ class RecordedRun {
   /// damaged.
   explicit RecordedRun(const std::filesystem::path& folder);
 
+  /// Takes in what was written since; false if nothing was. Throws as the constructor.
+  bool read_on();
+  [[nodiscard]] std::uint64_t line() const { return log_.position().lines; }  ///< the last one read
+
   [[nodiscard]] const RunEvent& run() const { return run_; }
+  [[nodiscard]] const RecordedCost& cost() const { return cost_; }
+  [[nodiscard]] double started() const { return started_; }  ///< Unix time; 0: unknown
+  [[nodiscard]] std::uint64_t sessions() const { return sessions_; }
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }
   /// The device facts that the run's moves used; for a run without a record of them, only whether
   /// it is a GPU.
@@ -62,9 +86,16 @@ class RecordedRun {
  private:
   void add(const Event& event, const std::string& place);
   void begin(const Outcome& baseline);
+  void take(const OutcomeEvent& event, const std::string& place);
+  void spend(EvaluationCost& on, const Outcome& outcome, double seconds);
   RecordedNode& at(NodeId node, const std::string& place);
 
+  EventReader log_;
+  std::optional<DeviceFacts> known_device_;
   RunEvent run_;
+  RecordedCost cost_;
+  double started_ = 0;
+  std::uint64_t sessions_ = 0;
   KernelSpec spec_;
   DeviceFacts device_;
   RunOptions options_;                          // as the run was configured

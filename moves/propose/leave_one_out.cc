@@ -51,9 +51,11 @@ std::optional<Variant> MovePath::repeat(std::size_t step,
   return checked(patched(at, change), why);
 }
 
-LeftOut MovePath::without(std::size_t step) const {
-  LeftOut out{variants_[step], ""};
-  for (std::size_t later = step + 1; later < size(); ++later) {
+LeftOut MovePath::without(const std::set<std::size_t>& steps) const {
+  if (steps.empty()) return {kernel(), ""};
+  LeftOut out{variants_[*steps.begin()], ""};
+  for (std::size_t later = *steps.begin() + 1; later < size(); ++later) {
+    if (steps.contains(later)) continue;
     std::string why;
     if (std::optional<Variant> next = repeat(later, *out.variant, why)) {
       out.variant = std::move(next);

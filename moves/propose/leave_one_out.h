@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,9 @@ class MovePath {
   [[nodiscard]] const Variant& kernel() const { return variants_.back(); }
 
   /// All steps except this one, in order, and except those that do not apply without it.
-  [[nodiscard]] LeftOut without(std::size_t step) const;
+  [[nodiscard]] LeftOut without(std::size_t step) const { return without(std::set{step}); }
+  /// The same without several; none: the kernel.
+  [[nodiscard]] LeftOut without(const std::set<std::size_t>& steps) const;
 
   struct Reversed {
     MoveInstance instance;  ///< the move that undoes the step

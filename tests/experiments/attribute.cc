@@ -164,6 +164,15 @@ TEST_CASE(
   CHECK(written.at("moves")[1].at("verdict") == "not_realised");
   CHECK(written.at("moves")[1].at("without").at("status") == "ok");
   CHECK(written.at("moves")[1].at("code").at("difference").empty());
+  // The path without it is as good, under all gates.
+  const json& rest = written.at("short_path");
+  CHECK(rest.at("moves") == json{"set_tunable@tunable:WASTE(value=1)"});
+  CHECK(rest.at("left_out") == json{"set_tunable@tunable:UNUSED(value=2)"});
+  CHECK(rest.at("ablation").at("status") == "ok");
+  CHECK(rest.at("ablation").at("evaluations") == 2);
+  CHECK(contains(rest.at("verdict"), "pass"));
+  CHECK(rest.at("as_good") == std::filesystem::exists(kernel / "short_kernel.cu"));
+  CHECK(rest.at("as_good") == contains(result.out, "): as good, "));
   const auto lines = lines_of(read_file(folder / "lines.jsonl"));
   REQUIRE(lines.size() == 2);
   CHECK(json::parse(lines[1]).at("verdict") == "not_realised");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "experiments/report/derivation_report.h"
@@ -316,6 +317,37 @@ TEST_CASE(
   std::ofstream(report) << "nothing\n";
   CHECK(run_program({"inspect", "--ncu", report}).code == 64);
   CHECK(run_program({"inspect", "--ncu", out / "absent"}).code == 64);
+}
+
+TEST_CASE(
+    "a run, a node and the difference of two are there for programs; status is a line a run") {
+  const TemporaryFolder out;
+  const std::string folder = synthetic_run(out, {"--budget-builds", "12"});
+  const nlohmann::json run = nlohmann::json::parse(run_program({"inspect", folder, "--json"}).out);
+  CHECK(run.at("name") == "softmax_scaled");
+  REQUIRE(run.at("nodes").size() == 13);
+  CHECK(run.at("nodes")[0].at("parent").is_null());
+  CHECK(run.at("nodes")[0].at("build").is_null());
+  const std::string best = run.at("best");
+  const nlohmann::json node =
+      nlohmann::json::parse(run_program({"inspect", folder, "best", "--json"}).out);
+  CHECK(node.at("key") == best);
+  CHECK(node.at("outcome").at("status") == "ok");
+  CHECK(node.at("path").back() == best);
+  CHECK(run_program({"inspect", folder, "--graph", out / "g.dot", "--json"}).code == 64);
+
+  const ProgramResult diff = run_program({"diff", folder, "baseline", "best"});
+  CHECK(diff.code == 0);
+  CHECK(diff.out.starts_with("--- terms\n+++ terms\n"));
+  CHECK(diff.err.find(best.substr(0, 12)) != std::string::npos);
+  CHECK(run_program({"diff", folder, "best", "best"}).out.empty());
+  CHECK(run_program({"diff", folder, "best", "nothing"}).code == 64);
+
+  const ProgramResult status = run_program({"status", out.path().string()});
+  CHECK(status.code == 0);
+  CHECK(status.out.find("softmax_scaled  ended: 12 builds") != std::string::npos);
+  CHECK(run_program({"status", folder}).out == status.out);
+  CHECK(run_program({"status", out / "absent"}).code == 64);
 }
 
 TEST_SUITE_END();

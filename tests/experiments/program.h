@@ -32,6 +32,8 @@ class RunningProgram {
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;
   void signal(int number) const;
+  /// What it said on stdout so far.
+  [[nodiscard]] std::string out() const { return read_file(folder_ / "out"); }
   /// Polls until `done` returns true; false if it does not within `seconds` or the program ends
   /// before.
   template <class Done>

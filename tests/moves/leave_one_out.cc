@@ -79,6 +79,17 @@ TEST_CASE("each move is left out, and the others are carried out again in order"
   }
 }
 
+TEST_CASE("several moves are left out together, and leaving out none is the kernel") {
+  Bench bench;
+  const MovePath whole =
+      bench.path("unroll_loops@loop:0(factor=2); qualify_pointers; unroll_loops@loop:1(factor=4)");
+  const LeftOut left = whole.without(std::set<std::size_t>{0, 2});
+  REQUIRE_MESSAGE(left.variant.has_value(), left.why);
+  CHECK(variant_key(*left.variant) == variant_key(bench.path("qualify_pointers").kernel()));
+  CHECK(*whole.without(std::set<std::size_t>{}).variant == whole.kernel());
+  CHECK(*whole.without(std::set<std::size_t>{0, 1, 2}).variant == whole.before(0));
+}
+
 TEST_CASE("a move that is undone by itself leads to the path without it") {
   Bench bench;
   const MovePath path =

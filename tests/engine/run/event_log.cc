@@ -93,6 +93,28 @@ TEST_SUITE("event_log") {
     }
   }
 
+  TEST_CASE("a reader at the end looks again, also after a line that was only half written") {
+    const TemporaryFolder folder;
+    const auto path = folder / "log";
+    const std::string whole = make_log(path, 3);
+    const std::size_t third = lines_of(whole)[0].size() + lines_of(whole)[1].size();
+    put_text(path, whole.substr(0, third + 5));
+    EventReader reader(path);
+    REQUIRE(reader.next());
+    REQUIRE(reader.next());
+    CHECK_FALSE(reader.next());
+    CHECK(reader.torn());
+    reader.retry();
+    CHECK_FALSE(reader.next());
+    put_text(path, whole);
+    CHECK_FALSE(reader.next());  // not before it is told to
+    reader.retry();
+    CHECK(reader.next() == "{\"n\":2,\"text\":\"some words\"}");
+    CHECK(reader.next());
+    CHECK_FALSE(reader.next());
+    CHECK(reader.position().lines == 4);
+  }
+
   TEST_CASE("one flipped bit anywhere before the last line feed is an error that names the line") {
     const test::TemporaryFolder folder;
     const auto path = folder.path() / "log";

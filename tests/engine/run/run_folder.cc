@@ -58,6 +58,18 @@ TEST_SUITE("run_folder") {
     CHECK_NOTHROW(RunFolder(folder.path() / "run"));
   }
 
+  TEST_CASE("a folder is in use while a process holds it") {
+    const TemporaryFolder folder;
+    CHECK_FALSE(RunFolder::is_in_use(folder.path() / "absent"));
+    {
+      const RunFolder mine(folder.path() / "run");
+      CHECK(RunFolder::is_in_use(folder.path() / "run"));
+      CHECK(RunFolder::is_in_use(folder.path() / "run"));
+    }
+    CHECK_FALSE(RunFolder::is_in_use(folder.path() / "run"));  // though its last owner still lives
+    CHECK_NOTHROW(RunFolder(folder.path() / "run"));
+  }
+
   TEST_CASE("a folder of files appears at once, and only the first time") {
     const test::TemporaryFolder folder;
     const RunFolder run(folder.path());

@@ -328,6 +328,50 @@ TEST_SUITE("session") {
     CHECK(cut.stop_reason.find("second") != std::string::npos);
   }
 
+  TEST_CASE("a run ends when its best is near its bound, and without a bound it is refused") {
+    const TemporaryFolder folder;
+    double fastest_ns = 1e18;
+    const auto bounded = [&](Outcome& outcome) {
+      outcome.diagnosis.emplace();
+      outcome.diagnosis->time_bound_ns["dram"] = {1, FactSource::measured};
+      if (outcome.status == Status::ok)
+        fastest_ns = std::min(fastest_ns, median(outcome.timings.front().samples_ns));
+    };
+    AlteredBench whole(small_options(1000), bounded);
+    const std::uint64_t all = whole.run(folder.path() / "whole").builds;
+    // A bound that a quarter more than the time of the very best is 0.8 of.
+    const double bound_ns = fastest_ns;
+    AlteredBench bench(
+        set_option(small_options(1000), "run.until", "0.8", "test"), [&](Outcome& outcome) {
+          outcome.diagnosis.emplace();
+          outcome.diagnosis->time_bound_ns["dram"] = {bound_ns, FactSource::measured};
+        });
+    const SessionResult near = bench.run(folder.path() / "near");
+    CHECK(near.stop_reason == "80 % of the bound");
+    CHECK(near.builds < all);
+    CHECK_FALSE(near.interrupted);
+    // A larger share goes on from there.
+    bench.options = set_option(bench.options, "run.until", "1", "test");
+    CHECK(bench.run(folder.path() / "near", true).builds > near.builds);
+    CampaignBench unbounded(set_option(small_options(1000), "run.until", "0.8", "test"));
+    CHECK(error_of([&] { static_cast<void>(unbounded.run(folder.path() / "none")); },
+                   ErrorCode::bad_input)
+              .find("lower time bound") != std::string::npos);
+  }
+
+  TEST_CASE("a run ends when its evaluations have taken so many device seconds") {
+    const TemporaryFolder folder;
+    AlteredBench bench(set_option(small_options(1000), "run.budget_gpu_seconds", "3", "test"),
+                       [](Outcome& outcome) { outcome.run_seconds = 0.25; });
+    const SessionResult result = bench.run(folder.path());
+    CHECK(result.stop_reason == "3 device seconds");
+    CHECK(result.builds >= 11);  // the baseline is one of the twelve
+    CHECK(result.builds <= 11 + 4);
+    CHECK(bench.run(folder.path(), true).builds == result.builds);
+    bench.options = set_option(bench.options, "run.budget_gpu_seconds", "4", "test");
+    CHECK(bench.run(folder.path(), true).builds >= 15);
+  }
+
   TEST_CASE("an environment that fails during the search ends it, and what was applied stays") {
     const TemporaryFolder folder;
     int calls = 0;

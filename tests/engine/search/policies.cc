@@ -286,10 +286,25 @@ TEST_CASE("a run stops at its builds, its seconds or its patience, whichever com
   CHECK(stop->remaining({}, 41) == 0);
 }
 
+TEST_CASE("a run stops at its share of the bound, or at its device seconds") {
+  const auto stop =
+      make_stop(run_options({{"budget_builds", 40}, {"until", 0.9}, {"budget_gpu_seconds", 2.5}}));
+  CHECK(stop->needs_bound());
+  CHECK(stop->reason({.device_seconds = 2.4, .bound_share = 0.89}).empty());
+  CHECK(stop->reason({.bound_share = 0.9}) == "90 % of the bound");
+  CHECK(stop->reason({.device_seconds = 2.5}) == "2.5 device seconds");
+  CHECK_FALSE(make_stop(run_options({{"budget_builds", 40}}))->needs_bound());
+}
+
 TEST_CASE("seconds and patience of 0 never stop a run") {
   const auto stop =
       make_stop(run_options({{"budget_builds", 1000000}, {"budget_seconds", 0}, {"patience", 0}}));
-  CHECK(stop->reason({.evaluations = 1000, .since_improvement = 1000, .seconds = 1e9}).empty());
+  CHECK(stop->reason({.evaluations = 1000,
+                      .since_improvement = 1000,
+                      .seconds = 1e9,
+                      .device_seconds = 1e9,
+                      .bound_share = 1})
+            .empty());
   CHECK(make_stop(run_options({{"budget_builds", 1}}))->reason({.evaluations = 1}) == "1 build");
 }
 
