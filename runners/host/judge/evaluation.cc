@@ -11,6 +11,7 @@
 #include "engine/base/statistics.h"
 #include "engine/portable/guard.h"
 #include "runners/arguments.h"
+#include "runners/host/judge/launch_steps.h"
 #include "runners/host/options.h"
 
 namespace warpath::host {
@@ -395,7 +396,7 @@ class Evaluation {
     const Workload& workload = *context_.workloads[w];
     const Variant& variant = version_for(request_.spec, other(), workload);
     LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
-    add_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
+    set_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
     launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
                               request_.spec.bindings(workload, variant.tunables),
                               "launch of workload " + workload.name);
@@ -426,36 +427,13 @@ class Evaluation {
     out.schedule = schedule;
     out.placement = placement;
     out.seed = mix64(request_.seed + ++launches_);
-    add_extras(*evidence_.kernels[w], evidence_.extras[w], out);
+    set_extras(*evidence_.kernels[w], evidence_.extras[w], out);
     return out;
-  }
-
-  static void add_extras(const Variant& variant, const ExtraNumbers& extra, LaunchCommand& to) {
-    to.scratch_bytes.clear();
-    for (const auto bytes : extra.scratch_bytes)
-      to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
-    to.before = step_commands(variant, extra.before);
-    to.after = step_commands(variant, extra.after);
   }
 
   /// Kernels of steps, the entries behind the main one of a module.
   [[nodiscard]] std::size_t steps(std::size_t module) const {
     return step_kernels(*evidence_.compiled_from[module]).size();
-  }
-
-  [[nodiscard]] static std::vector<StepCommand> step_commands(
-      const Variant& variant, const std::vector<StepNumbers>& steps) {
-    const std::vector<std::string> kernels = step_kernels(variant);
-    std::vector<StepCommand> out;
-    for (const StepNumbers& step : steps) {
-      const bool zero = step.kind == LaunchStep::Kind::zero;
-      const auto kernel = zero ? 0 : std::ranges::find(kernels, step.kernel_name) - kernels.begin();
-      out.push_back({.zero = zero,
-                     .kernel = static_cast<std::uint32_t>(kernel),
-                     .numbers = step.launch,
-                     .arguments = step.arguments});
-    }
-    return out;
   }
 
   bool add(CheckedLaunch launch, std::vector<CheckedLaunch>& to) {

@@ -133,8 +133,9 @@ TEST_CASE("a run whose variants have versions is repeated and resumed to the sam
   // Killed half-way: only the log is left.
   std::size_t cut = log.size() / 2;
   while (log[cut - 1] != '\n') ++cut;
-  std::filesystem::copy(folder.path() / "whole", folder.path() / "half",
-                        std::filesystem::copy_options::recursive);
+  std::filesystem::copy(
+      folder.path() / "whole", folder.path() / "half",
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
   std::filesystem::remove(folder.path() / "half/search_state.json");
   put_text(folder.path() / "half/events.jsonl", log.substr(0, cut));
   const SessionResult half = bench.run(folder.path() / "half", true);
