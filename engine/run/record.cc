@@ -71,15 +71,23 @@ std::string terms_text(const Variant& variant) {
   return out;
 }
 
-std::string variant_diff(const Variant& parent, const Variant& child) {
-  std::string out = unified_diff(terms_text(parent), terms_text(child), "terms", "terms");
+std::string source_diff(const Variant& parent,
+                        const Variant& child,
+                        std::string_view parent_stem,
+                        std::string_view child_stem) {
+  std::string out;
   const std::vector<const Variant*> before = kernels_of(parent), after = kernels_of(child);
   for (std::size_t i = 0; i < after.size(); ++i) {
-    const std::string file = version_file("source", i);
     const Variant& from = before.size() == after.size() ? *before[i] : parent;
-    out += unified_diff(from.source, after[i]->source, file, file);
+    out += unified_diff(from.source, after[i]->source, version_file(parent_stem, i),
+                        version_file(child_stem, i));
   }
   return out;
+}
+
+std::string variant_diff(const Variant& parent, const Variant& child) {
+  return unified_diff(terms_text(parent), terms_text(child), "terms", "terms") +
+         source_diff(parent, child, "source", "source");
 }
 
 RunRecord::RunRecord(const RunFolder& folder,

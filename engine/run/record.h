@@ -14,6 +14,11 @@ namespace warpath {
 [[nodiscard]] std::string version_file(std::string_view stem, std::size_t version);
 /// Everything of a variant except its sources, one item per line, so that a diff shows it.
 [[nodiscard]] std::string terms_text(const Variant& variant);
+/// Unified diff of the sources, a part for each kernel; a stem is that of a file: "source".
+[[nodiscard]] std::string source_diff(const Variant& parent,
+                                      const Variant& child,
+                                      std::string_view parent_stem,
+                                      std::string_view child_stem);
 /// Unified diff of terms and sources; empty if the variants are equal.
 [[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
 

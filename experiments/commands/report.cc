@@ -2,6 +2,7 @@
 
 #include "engine/run/run_folder.h"
 #include "experiments/evaluate/attributing.h"
+#include "experiments/report/portfolio_report.h"
 #include "experiments/report/run_report.h"
 #include "register_commands.h"
 
@@ -11,8 +12,11 @@ namespace {
 int report(const Arguments& arguments, const Program&) {
   const std::filesystem::path folder = arguments.words()[0];
   const RecordedRun run(folder);
-  const Document page =
-      run_report(run, recorded_search_graph(folder, run), recorded_attribution(folder));
+  Document page = run_report(run, recorded_search_graph(folder, run), recorded_attribution(folder));
+  if (const std::string portfolio = portfolio_text(folder); !portfolio.empty()) {
+    page.heading(2, "Portfolio");
+    page.preformatted(portfolio);
+  }
   const std::string text = page.markdown();
   write_file_atomically(folder / "report.md", text);
   write_file_atomically(folder / "report.html", page.html());

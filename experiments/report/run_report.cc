@@ -9,6 +9,7 @@
 #include "experiments/evaluate/attributing.h"
 #include "experiments/report/derivation_report.h"
 #include "experiments/setup/runner_choice.h"
+#include "experiments/setup/served_sizes.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
@@ -101,6 +102,31 @@ void add_dismissed(const RecordedRun& run, Document& to) {
   if (rows.size() == 1) return;
   to.heading(2, "Finalists that are not reported");
   to.table(std::move(rows));
+}
+
+/// Which kernel runs which size, where the device has several workloads.
+void add_sizes(const RecordedRun& run, std::size_t best, const Variant& kernel, Document& to) {
+  const std::vector<ServedSize> sizes = served_sizes(run, best);
+  if (sizes.size() < 2) return;
+  to.heading(2, "Sizes");
+  to.table(size_rows(sizes, kernel));
+}
+
+void add_contracts(const RecordedRun& run, const Variant& kernel, Document& to) {
+  to.heading(2, "What it relies on");
+  const auto contracts = source_contracts(run.spec(), run.device(), kernel);
+  const std::vector<const Variant*> kernels = kernels_of(kernel);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.size() > 1) to.heading(3, "For " + condition_text(kernels[i]->when));
+    if (contracts[i].narrowed)
+      to.paragraph(
+          "It holds for less than the kernel of the spec: launched otherwise its results are "
+          "undefined. " +
+          version_file("best_kernel", i) + " has a function that checks arguments.");
+    std::vector<std::string> terms;
+    for (const std::string& line : contracts[i].lines()) terms.push_back(valid_utf8(line));
+    to.list(terms);
+  }
 }
 
 void add_path(const RecordedRun& run, std::size_t best, Document& to) {
@@ -205,15 +231,8 @@ Document run_report(const RecordedRun& run,
     return out;
   }
   const Variant kernel = run.variant(best);
-  const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
-  out.heading(2, "What it relies on");
-  if (contract.narrowed)
-    out.paragraph(
-        "It holds for less than the kernel of the spec: launched otherwise its results are "
-        "undefined. best_kernel.cu has a function that checks arguments.");
-  std::vector<std::string> terms;
-  for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
-  out.list(terms);
+  add_sizes(run, best, kernel, out);
+  add_contracts(run, kernel, out);
   add_path(run, best, out);
   add_derivation(run, graph, best, out);
   if (attribution && attribution->best == run.nodes()[best].key) {
