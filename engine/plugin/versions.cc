@@ -162,26 +162,38 @@ class VersionedMove final : public Move {
     return out;
   }
 
+  /// The result for the sizes of one kernel; none where it breaks a constraint of the spec there.
+  [[nodiscard]] std::optional<Variant> legal(const MoveContext& context,
+                                             const MoveInstance& instance,
+                                             std::string& why) const {
+    std::optional<Variant> out = move_->apply(context, instance, why);
+    if (!out) return out;
+    out->when = context.variant.when;
+    return satisfies_constraints(context.spec, *out, why) ? out : std::nullopt;
+  }
+
   [[nodiscard]] std::optional<Variant> apply_to_sizes(const MoveContext& context,
                                                       const std::vector<Bindings>& sizes,
                                                       const MoveInstance& instance,
                                                       std::string& why) const {
     const Variant& before = context.variant;
     std::optional<Variant> whole = move_->apply(context, instance, why);
+    std::string broken;
+    const bool lawful = whole && satisfies_constraints(context.spec, *whole, broken);
     std::vector<Variant> kernels;
     bool differs = false;
     for (const Bindings& when : sizes) {
       Variant kernel = before;
       kernel.when = when;
       std::string why_not;
-      std::optional<Variant> own = move_->apply(of(context, kernel), instance, why_not);
-      if (own && (!whole || !same_kernel(*own, *whole))) differs = true;
-      kernels.push_back(own ? *std::move(own) : alone(whole.value_or(before)));
+      std::optional<Variant> own = legal(of(context, kernel), instance, why_not);
+      if (own && (!whole || !lawful || !same_kernel(*own, *whole))) differs = true;
+      kernels.push_back(own ? *std::move(own) : alone(whole && lawful ? *whole : before));
       kernels.back().when = when;
     }
     if (!differs) return whole;
     Variant out = assembled(std::move(kernels), before);
-    if (whole && is_scored(context, out, out.versions.back()))
+    if (lawful && is_scored(context, out, out.versions.back()))
       out.versions.back() = *std::move(whole);
     return out;
   }
@@ -198,8 +210,7 @@ class VersionedMove final : public Move {
       one.versions.clear();
       if (!kernel->when.empty() || is_scored(context, whole, *kernel)) {
         std::string why_not;
-        if (auto next = move_->apply(of(context, one), instance, why_not)) {
-          next->when = one.when;
+        if (auto next = legal(of(context, one), instance, why_not)) {
           one = *std::move(next);
           changed = true;
         } else if (why.empty()) {

@@ -153,6 +153,25 @@ TEST_CASE("every move that applies with one size applies beside a workload of an
   }
 }
 
+TEST_CASE("a result that breaks a constraint at one size leaves that size as it was") {
+  ExampleKernel kernel{
+      "input: float32 x[N]\noutput: float32 y[N]\nscalar: int32 N = 1024\n"
+      "tunable: BLOCK = 64 of 64, 128\ngrid: ceil_div(N, BLOCK)\nblock: BLOCK\n",
+      "extern \"C\" __global__ void copy(const float* x, float* y, int N) {\n"
+      "  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < N) y[i] = x[i];\n}\n"};
+  Workload small = kernel.spec().workloads.front();
+  small.name = "small";
+  small.scalars["N"] = std::int64_t{64};
+  kernel.spec().workloads.push_back(small);
+  kernel.spec().constraints = {Expression::parse("BLOCK <= N", "test")};
+  REQUIRE(kernel.step("set_tunable@tunable:BLOCK(value=128)") == "");
+  const Variant& made = variant(kernel);
+  REQUIRE(made.versions.size() == 2);
+  CHECK(made.tunables.at("BLOCK") == 128);
+  CHECK(made.versions[0].tunables.at("BLOCK") == 64);
+  CHECK(made.versions[1].tunables.at("BLOCK") == 64);
+}
+
 TEST_CASE("a general kernel that serves a scored workload takes part") {
   ExampleKernel kernel = row_sums();
   for (const std::int64_t columns : {1000, 2048, 3000, 4096, 5000})
