@@ -13,7 +13,8 @@
 
 namespace warpath {
 
-/// What a move sees. All references outlive the call.
+/// What a move sees. All references outlive the call. A move changes one kernel, for the workloads
+/// that it serves (`Variant::when`): with_versions asks it about one version after the other.
 struct MoveContext {
   const KernelSpec& spec;
   const Variant& variant;
@@ -58,7 +59,16 @@ class Move {
                                                             const MoveInstance&) const {
     return std::nullopt;
   }
+  /// It changes all versions of a variant by itself.
+  [[nodiscard]] virtual bool makes_versions() const { return false; }
 };
-using MoveRegistry = Registry<Move>;
+
+/// The moves of a build. Each makes versions of a kernel where a spec has several sizes
+/// (with_versions).
+class MoveRegistry : public Registry<Move> {
+ public:
+  using Registry::Registry;
+  void add(const std::string& name, const std::string& help, Factory make);
+};
 
 }  // namespace warpath

@@ -53,17 +53,28 @@ struct Codec<LaunchStep> {
   }
 };
 
+/// The versions of a variant or a patch, each as one.
+template <class T>
+struct VersionRecords {
+  static void read(const JsonCursor& cursor, T& out) { Codec<T>::read(cursor, out); }
+  [[nodiscard]] static nlohmann::json write(const T& value) { return Codec<T>::write(value); }
+};
+
 template <>
 struct Codec<VariantPatch>
-    : RecordOf<VariantPatch,
-               Sparse<"source", &VariantPatch::source, Maybe<AnyText>>,
-               Sparse<"kernel_name", &VariantPatch::kernel_name, Maybe<AnyText>>,
-               Sparse<"launch", &VariantPatch::launch, Maybe<LaunchText>>,
-               Sparse<"compiler_options", &VariantPatch::compiler_options, Maybe<Each<AnyText>>>,
-               Sparse<"tunables", &VariantPatch::tunables>,
-               Sparse<"scratch", &VariantPatch::scratch>,
-               Sparse<"before", &VariantPatch::before>,
-               Sparse<"after", &VariantPatch::after>> {};
+    : RecordOf<
+          VariantPatch,
+          Sparse<"source", &VariantPatch::source, Maybe<AnyText>>,
+          Sparse<"kernel_name", &VariantPatch::kernel_name, Maybe<AnyText>>,
+          Sparse<"launch", &VariantPatch::launch, Maybe<LaunchText>>,
+          Sparse<"compiler_options", &VariantPatch::compiler_options, Maybe<Each<AnyText>>>,
+          Sparse<"tunables", &VariantPatch::tunables>,
+          Sparse<"scratch", &VariantPatch::scratch>,
+          Sparse<"before", &VariantPatch::before>,
+          Sparse<"after", &VariantPatch::after>,
+          Sparse<"when", &VariantPatch::when>,
+          Sparse<"versions", &VariantPatch::versions, Maybe<Each<VersionRecords<VariantPatch>>>>> {
+};
 template <>
 struct Codec<Variant>
     : RecordOf<Variant,
@@ -74,7 +85,9 @@ struct Codec<Variant>
                Kept<"tunables", &Variant::tunables>,
                Sparse<"scratch", &Variant::scratch>,
                Sparse<"before", &Variant::before>,
-               Sparse<"after", &Variant::after>> {};
+               Sparse<"after", &Variant::after>,
+               Sparse<"when", &Variant::when>,
+               Sparse<"versions", &Variant::versions, Each<VersionRecords<Variant>>>> {};
 template <>
 struct Codec<MoveInstance> : RecordOf<MoveInstance,
                                       Kept<"move", &MoveInstance::move>,

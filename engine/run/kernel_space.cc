@@ -51,8 +51,12 @@ class KernelSpace::Tunables final : public Lattice {
   }
   [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
 
-  /// `variant` with its tunables at `point`; tunables that it no longer has are not added.
+  /// `variant` with its tunables at `point`; tunables that it no longer has are not added. Of
+  /// versions those of a size change, the general kernel stays.
   [[nodiscard]] Variant placed(Variant variant, std::span<const Level> point) const {
+    for (Variant& version : variant.versions) {
+      if (!version.when.empty()) version = placed(std::move(version), point);
+    }
     for (std::size_t i = 0; i < point.size(); ++i) {
       const auto it = variant.tunables.find(tunables_[i]->name);
       if (it != variant.tunables.end()) it->second = tunables_[i]->values[point[i]];

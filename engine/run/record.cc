@@ -33,9 +33,8 @@ std::string step_text(const LaunchStep& step) {
   return "kernel " + step.kernel_name + "(" + arguments + ")\n" + plan_text(step.launch);
 }
 
-}  // namespace
-
-std::string terms_text(const Variant& variant) {
+/// Of one kernel.
+std::string kernel_terms(const Variant& variant) {
   std::string out = "kernel " + variant.kernel_name + "\n" + plan_text(variant.launch);
   for (const ScratchBuffer& buffer : variant.scratch)
     out += "scratch " + buffer.name + ": " + buffer.size_bytes.text() + " bytes\n";
@@ -47,9 +46,48 @@ std::string terms_text(const Variant& variant) {
   return out;
 }
 
+/// The sources of a variant as files, by name.
+std::vector<std::pair<std::string, std::string>> source_files(const Variant& variant) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::vector<const Variant*> kernels = kernels_of(variant);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    out.emplace_back(version_file("source", i), kernels[i]->source);
+  return out;
+}
+
+}  // namespace
+
+std::string version_file(std::string_view stem, std::size_t version) {
+  return std::string(stem) + (version == 0 ? "" : "_" + std::to_string(version)) + ".cu";
+}
+
+std::string terms_text(const Variant& variant) {
+  std::string out;
+  const std::vector<const Variant*> kernels = kernels_of(variant);
+  if (kernels.size() == 1) return kernel_terms(variant);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    out += (i == 0 ? "" : "\n") + version_file("source", i) + " for " +
+           condition_text(kernels[i]->when) + "\n" + kernel_terms(*kernels[i]);
+  return out;
+}
+
+std::string source_diff(const Variant& parent,
+                        const Variant& child,
+                        std::string_view parent_stem,
+                        std::string_view child_stem) {
+  std::string out;
+  const std::vector<const Variant*> before = kernels_of(parent), after = kernels_of(child);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const Variant& from = before.size() == after.size() ? *before[i] : parent;
+    out += unified_diff(from.source, after[i]->source, version_file(parent_stem, i),
+                        version_file(child_stem, i));
+  }
+  return out;
+}
+
 std::string variant_diff(const Variant& parent, const Variant& child) {
   return unified_diff(terms_text(parent), terms_text(child), "terms", "terms") +
-         unified_diff(parent.source, child.source, "source.cu", "source.cu");
+         source_diff(parent, child, "source", "source");
 }
 
 RunRecord::RunRecord(const RunFolder& folder,
@@ -162,20 +200,12 @@ void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
   if (std::filesystem::exists(folder_.file(target), error)) return;
   const Variant variant = space.variant(node);
   const bool sync = options_.record.sync == "always";
-  const std::string json = to_json(outcome).dump(2) + "\n";
-  if (node == NodeId{0}) {
-    folder_.write_folder(
-        target,
-        {{"source.cu", variant.source}, {"terms", terms_text(variant)}, {"outcome.json", json}},
-        sync);
-    return;
-  }
-  folder_.write_folder(target,
-                       {{"source.cu", variant.source},
-                        {"terms", terms_text(variant)},
-                        {"diff", variant_diff(space.variant(space.parent(node)), variant)},
-                        {"outcome.json", json}},
-                       sync);
+  std::vector<std::pair<std::string, std::string>> files = source_files(variant);
+  files.emplace_back("terms", terms_text(variant));
+  if (node != NodeId{0})
+    files.emplace_back("diff", variant_diff(space.variant(space.parent(node)), variant));
+  files.emplace_back("outcome.json", to_json(outcome).dump(2) + "\n");
+  folder_.write_folder(target, files, sync);
 }
 
 void RunRecord::publish() {

@@ -10,9 +10,16 @@
 
 namespace warpath {
 
-/// Everything of a variant except its source, one item per line, so that a diff shows it.
+/// The file of a variant's kernel, by its place in kernels_of(): "source.cu", "source_1.cu".
+[[nodiscard]] std::string version_file(std::string_view stem, std::size_t version);
+/// Everything of a variant except its sources, one item per line, so that a diff shows it.
 [[nodiscard]] std::string terms_text(const Variant& variant);
-/// Unified diff of terms and source; empty if the variants are equal.
+/// Unified diff of the sources, a part for each kernel; a stem is that of a file: "source".
+[[nodiscard]] std::string source_diff(const Variant& parent,
+                                      const Variant& child,
+                                      std::string_view parent_stem,
+                                      std::string_view child_stem);
+/// Unified diff of terms and sources; empty if the variants are equal.
 [[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
 
 /// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/,

@@ -63,6 +63,26 @@ void add_extras(Hasher& hasher, const Variant& variant) {
   add_steps(hasher, variant.after);
 }
 
+/// Variants without any keep the keys that they had before there were versions.
+void add_versions(Hasher& hasher, const Variant& variant) {
+  if (variant.when.empty() && variant.versions.empty()) return;
+  hasher.add(std::string_view("versions")).add(static_cast<std::uint64_t>(variant.when.size()));
+  for (const auto& [name, value] : variant.when) hasher.add(std::string_view(name)).add(value);
+  hasher.add(static_cast<std::uint64_t>(variant.versions.size()));
+  for (const Variant& version : variant.versions) {
+    const Hash128 key = variant_key(version);
+    hasher.add(key.high).add(key.low);
+  }
+}
+
+/// Null: none serves it.
+const Variant* serving(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  for (const Variant* const kernel : kernels_of(variant)) {
+    if (serves(spec, *kernel, workload)) return kernel;
+  }
+  return nullptr;
+}
+
 std::string workload_place(const KernelSpec& spec, const Workload& workload) {
   return spec.name + ", workload " + workload.name;
 }
@@ -91,7 +111,44 @@ Hash128 variant_key(const Variant& variant) {
   hasher.add(static_cast<std::uint64_t>(variant.tunables.size()));
   for (const auto& [name, value] : variant.tunables) hasher.add(std::string_view(name)).add(value);
   add_extras(hasher, variant);
+  add_versions(hasher, variant);
   return hasher.digest();
+}
+
+bool serves(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  if (variant.when.empty()) return true;
+  const Bindings values = spec.bindings(workload, {});
+  return std::ranges::all_of(variant.when, [&](const auto& wanted) {
+    const auto it = values.find(wanted.first);
+    return it != values.end() && it->second == wanted.second;
+  });
+}
+
+const Variant& version_for(const KernelSpec& spec,
+                           const Variant& variant,
+                           const Workload& workload) {
+  const Variant* const kernel = serving(spec, variant, workload);
+  WARPATH_CHECK(kernel != nullptr);
+  return *kernel;
+}
+
+std::vector<const Variant*> kernels_of(const Variant& variant) {
+  std::vector<const Variant*> out{&variant};
+  for (const Variant& version : variant.versions) out.push_back(&version);
+  return out;
+}
+
+Variant alone(Variant variant) {
+  variant.when.clear();
+  variant.versions.clear();
+  return variant;
+}
+
+std::string condition_text(const Bindings& when) {
+  std::string out;
+  for (const auto& [name, value] : when)
+    out += (out.empty() ? "" : " and ") + name + " = " + std::to_string(value);
+  return out.empty() ? "any size" : out;
 }
 
 const LaunchPlan& launch_for(const KernelSpec& spec,
@@ -166,19 +223,21 @@ ExtraNumbers extra_numbers(const KernelSpec& spec,
 bool satisfies_constraints(const KernelSpec& spec, const Variant& variant, std::string& why) {
   for (const Workload& workload : spec.workloads) {
     const std::string place = workload_place(spec, workload);
+    const Variant* const kernel = serving(spec, variant, workload);
+    if (kernel == nullptr) continue;
     try {
-      const Bindings bindings = spec.bindings(workload, variant.tunables);
+      const Bindings bindings = spec.bindings(workload, kernel->tunables);
       for (const Expression& constraint : spec.constraints) {
         if (constraint.evaluate(bindings, place) != 0) continue;
         why = place + ": constraint " + constraint.text() + " does not hold";
         return false;
       }
-      const LaunchNumbers numbers = evaluate(launch_for(spec, variant, workload), bindings, place);
+      const LaunchNumbers numbers = evaluate(launch_for(spec, *kernel, workload), bindings, place);
       if (const std::string problem = launch_problem(numbers); !problem.empty()) {
         why = place + ": " + problem;
         return false;
       }
-      const ExtraNumbers extras = extra_numbers(spec, variant, workload);
+      const ExtraNumbers extras = extra_numbers(spec, *kernel, workload);
       for (const auto* steps : {&extras.before, &extras.after}) {
         for (const StepNumbers& step : *steps) {
           const std::string problem = launch_problem(step.launch);

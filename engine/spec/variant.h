@@ -50,6 +50,12 @@ struct Variant {
   /// their addresses are passed after the spec's arguments, in this order
   std::vector<ScratchBuffer> scratch{};
   std::vector<LaunchStep> before{}, after{};  ///< the main launch
+  /// Values of integer and bool arguments that this kernel is launched for, by name; empty: any.
+  Bindings when{};
+  /// Where the kernel's `when` does not hold, the first of these whose `when` does is launched
+  /// instead. Empty, or the last one holds for any size: the general kernel. None has versions of
+  /// its own.
+  std::vector<Variant> versions{};
   [[nodiscard]] bool has_extras() const {
     return !scratch.empty() || !before.empty() || !after.empty();
   }
@@ -60,9 +66,23 @@ struct Variant {
 [[nodiscard]] Variant baseline_variant(const KernelSpec& spec);
 
 /// Level-0 key: hash of the normalised token stream (without comments, white space and names of
-/// locals), the launch plan, the options and the tunables. Equal keys mean the same kernel; see
-/// engine/text/source_key.h.
+/// locals), the launch plan, the options and the tunables, of every version. Equal keys mean the
+/// same kernel; see engine/text/source_key.h.
 [[nodiscard]] Hash128 variant_key(const Variant& variant);
+
+/// The sizes of `workload` are those that `variant` itself is launched for.
+[[nodiscard]] bool serves(const KernelSpec& spec, const Variant& variant, const Workload& workload);
+/// The kernel that is launched for `workload`: the variant itself or one of its versions.
+/// Everything below that takes a variant and a workload means that kernel, not the others.
+[[nodiscard]] const Variant& version_for(const KernelSpec& spec,
+                                         const Variant& variant,
+                                         const Workload& workload);
+/// The kernel itself and its versions, in the order in which they are tried.
+[[nodiscard]] std::vector<const Variant*> kernels_of(const Variant& variant);
+/// The kernel itself for any size, without its versions.
+[[nodiscard]] Variant alone(Variant variant);
+/// "N = 512 and C = 256"; "any size" if it is empty.
+[[nodiscard]] std::string condition_text(const Bindings& when);
 
 /// The plan that launches `variant` for `workload`: the workload's own plan if the variant's equals
 /// the spec's, otherwise the variant's (a move that changes the plan changes it for every
@@ -96,8 +116,9 @@ struct ExtraNumbers {
 /// Names of the kernels of all steps, in order, without duplicates.
 [[nodiscard]] std::vector<std::string> step_kernels(const Variant& variant);
 
-/// True if every workload satisfies all constraints of `spec` and CUDA's launch limits; otherwise
-/// false with one line in `why`.
+/// True if every workload satisfies all constraints of `spec` and CUDA's launch limits with the
+/// version that serves it; otherwise false with one line in `why`. Workloads that none serves are
+/// not considered.
 [[nodiscard]] bool satisfies_constraints(const KernelSpec& spec,
                                          const Variant& variant,
                                          std::string& why);

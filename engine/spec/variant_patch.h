@@ -18,6 +18,10 @@ struct VariantPatch {
   std::optional<TunableValues> tunables;
   std::optional<std::vector<ScratchBuffer>> scratch{};
   std::optional<std::vector<LaunchStep>> before{}, after{};
+  std::optional<Bindings> when{};
+  /// All versions of the child, each relative to that of the parent at its place or, if the parent
+  /// has another number of versions, to the parent's kernel itself.
+  std::optional<std::vector<VariantPatch>> versions{};
   bool operator==(const VariantPatch&) const = default;
 };
 [[nodiscard]] VariantPatch patch_between(const Variant& parent, const Variant& child);
@@ -27,15 +31,18 @@ struct VariantPatch {
 /// The same with the source as an edit of the parent's: compact storage for many variants of which
 /// few are ever materialised.
 struct VariantEdit {
-  std::size_t begin = 0;    ///< in the parent's source, bytes
-  std::size_t removed = 0;  ///< bytes from there on
-  std::string inserted;     ///< in their place
-  VariantPatch rest;        ///< without the source
+  std::size_t begin = 0;                               ///< in the parent's source, bytes
+  std::size_t removed = 0;                             ///< bytes from there on
+  std::string inserted;                                ///< in their place
+  VariantPatch rest;                                   ///< without the source and versions
+  std::optional<std::vector<VariantEdit>> versions{};  ///< as in VariantPatch
   bool operator==(const VariantEdit&) const = default;
 };
 [[nodiscard]] VariantEdit edit_between(const Variant& parent, const Variant& child);
 /// edited(a, edit_between(a, b)) == b. `edit` must have been made for `parent` or at least be
 /// within its source.
 [[nodiscard]] Variant edited(Variant parent, const VariantEdit& edit);
+/// `edit` is within the sources of `parent` and its versions.
+[[nodiscard]] bool fits(const Variant& parent, const VariantEdit& edit);
 
 }  // namespace warpath

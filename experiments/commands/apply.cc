@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/base/diff.h"
 #include "engine/base/error.h"
 #include "engine/plugin/variant_io.h"
+#include "engine/run/record.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/build_facts.h"
@@ -130,8 +130,8 @@ class Report {
 
  private:
   [[nodiscard]] std::string diff_of(std::size_t i) const {
-    return unified_diff(rungs_[i - 1].variant.source, rungs_[i].variant.source,
-                        "a/" + request_.spec.name + ".cu", "b/" + request_.spec.name + ".cu");
+    return source_diff(rungs_[i - 1].variant, rungs_[i].variant, "a/" + request_.spec.name,
+                       "b/" + request_.spec.name);
   }
 
   void write_lines() const {
@@ -143,7 +143,11 @@ class Report {
   /// The last source, or every step's diff and launch plan.
   void show() const {
     if (*request_.show == "source") {
-      std::printf("\n%s", rungs_.back().variant.source.c_str());
+      for (const Variant* const kernel : kernels_of(rungs_.back().variant)) {
+        if (!rungs_.back().variant.versions.empty())
+          std::printf("\n// for %s", condition_text(kernel->when).c_str());
+        std::printf("\n%s", kernel->source.c_str());
+      }
       return;
     }
     for (std::size_t i = 1; i < rungs_.size(); ++i) {
@@ -165,7 +169,9 @@ class Report {
       if (rungs_[i].aside) continue;
       const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" +
                                rungs_[i].step.substr(0, rungs_[i].step.find_first_of("@( "));
-      write_file_atomically(*request_.outdir / (stem + ".cu"), rungs_[i].variant.source, false);
+      const std::vector<const Variant*> kernels = kernels_of(rungs_[i].variant);
+      for (std::size_t k = 0; k < kernels.size(); ++k)
+        write_file_atomically(*request_.outdir / version_file(stem, k), kernels[k]->source, false);
       nlohmann::json variant = to_json(rungs_[i].variant);
       write_file_atomically(*request_.outdir / (stem + ".json"), variant.dump(2) + "\n", false);
       if (i > 0) write_file_atomically(*request_.outdir / (stem + ".diff"), diff_of(i), false);

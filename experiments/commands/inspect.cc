@@ -9,11 +9,13 @@
 #include "engine/run/record.h"
 #include "experiments/console/table_text.h"
 #include "experiments/report/graph_file.h"
+#include "experiments/report/portfolio_report.h"
 #include "experiments/report/profile_report.h"
 #include "experiments/report/region_report.h"
 #include "experiments/report/run_json.h"
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
+#include "experiments/setup/served_sizes.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/findings.h"
 #include "register_commands.h"
@@ -57,6 +59,13 @@ void print_summary(const RecordedRun& run) {
   std::printf("\n\n%s", aligned_text(rows).c_str());
 }
 
+/// What runs each size under a node; nothing for a spec with one workload on the device.
+void print_sizes(const RecordedRun& run, std::size_t id) {
+  const std::vector<ServedSize> sizes = served_sizes(run, id);
+  if (sizes.size() > 1)
+    std::printf("\nsizes\n%s", aligned_text(size_rows(sizes, run.variant(id))).c_str());
+}
+
 void print_outcome(const Outcome& outcome) {
   std::printf("status    %s\n", std::string(name(outcome.status)).c_str());
   std::printf("verdict   %s\n", outcome.verdict.summary().c_str());
@@ -70,6 +79,11 @@ void print_outcome(const Outcome& outcome) {
   std::printf("%s%s", findings_text(outcome, "          ").c_str(),
               unjudged_text(outcome, "          ").c_str());
   if (!outcome.log.empty()) std::printf("log       %s\n", outcome.log.c_str());
+}
+
+/// "for N = 512: "; empty for a kernel without versions.
+std::string version_prefix(const std::vector<const Variant*>& kernels, std::size_t i) {
+  return kernels.size() == 1 ? "" : "for " + condition_text(kernels[i]->when) + ": ";
 }
 
 void print_node(const RecordedRun& run, std::size_t id) {
@@ -89,12 +103,18 @@ void print_node(const RecordedRun& run, std::size_t id) {
     std::printf("\ndiff to the parent\n%s",
                 variant_diff(run.variant(index(node.parent)), variant).c_str());
   }
+  print_sizes(run, id);
+  const std::vector<const Variant*> kernels = kernels_of(variant);
   if (node.parent != kNoNode) {
-    std::printf("\nrelies on\n");
-    for (const std::string& line : source_contract(run.spec(), run.device(), variant).lines())
-      std::printf("  %s\n", line.c_str());
+    const auto contracts = source_contracts(run.spec(), run.device(), variant);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      std::printf("\n%srelies on\n", version_prefix(kernels, i).c_str());
+      for (const std::string& line : contracts[i].lines()) std::printf("  %s\n", line.c_str());
+    }
   }
-  std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
+  std::printf("\nterms\n%s", terms_text(variant).c_str());
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    std::printf("\n%ssource\n%s\n", version_prefix(kernels, i).c_str(), kernels[i]->source.c_str());
 }
 
 /// A subject and the flags that apply to it; other flags are refused.
@@ -162,6 +182,8 @@ int inspect(const Arguments& arguments, const Program&) {
     print_json(run, arguments.words());
   } else if (arguments.words().size() == 1) {
     print_summary(run);
+    if (const std::string text = portfolio_text(arguments.words()[0]); !text.empty())
+      std::printf("\nportfolio\n%s", text.c_str());
   } else {
     print_node(run, run.find(arguments.words()[1]));
   }

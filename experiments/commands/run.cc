@@ -112,6 +112,9 @@ int run(const Arguments& arguments, const Program& program) {
           "%s: the best kernel holds for less than the spec's: %s (best_kernel.cu says all of "
           "it)\n",
           reports[i].name.c_str(), line.c_str());
+    if (!reports[i].result) continue;
+    for (const std::string& size : size_lines(runs[i].folder))
+      std::printf("%s: %s\n", reports[i].name.c_str(), size.c_str());
   }
   if (arguments.has("attribute")) attribute_all(runs, reports, plugins, program, interrupts);
   say_pages(runs, reports, program);

@@ -44,11 +44,15 @@ struct Ready {};  // state of a worker before the first request
 struct Listed {
   std::vector<std::string> instances;
 };
-struct WrittenMade {  // few instances change more than the source
-  Hash128 key{};
+struct WrittenEdit {  // few instances change more than the source
   std::uint64_t begin = 0, removed = 0;
   std::string inserted;
   std::optional<std::string> rest;  // JSON
+};
+struct WrittenMade {
+  Hash128 key{};
+  WrittenEdit edit;
+  std::optional<std::vector<WrittenEdit>> versions;
 };
 struct Tried {
   std::uint32_t at = 0;
@@ -98,11 +102,13 @@ struct Description<Ready> : Unnamed<> {};
 template <>
 struct Description<Listed> : Unnamed<&Listed::instances> {};
 template <>
-struct Description<WrittenMade> : Unnamed<&WrittenMade::key,
-                                          &WrittenMade::begin,
-                                          &WrittenMade::removed,
-                                          &WrittenMade::inserted,
-                                          &WrittenMade::rest> {};
+struct Description<WrittenEdit> : Unnamed<&WrittenEdit::begin,
+                                          &WrittenEdit::removed,
+                                          &WrittenEdit::inserted,
+                                          &WrittenEdit::rest> {};
+template <>
+struct Description<WrittenMade>
+    : Unnamed<&WrittenMade::key, &WrittenMade::edit, &WrittenMade::versions> {};
 template <>
 struct Description<Tried> : Unnamed<&Tried::at, &Tried::made> {};
 template <>
@@ -130,22 +136,34 @@ std::string encode_part(const P& part) {
   return encode_frame_as<Part>(part);
 }
 
+WrittenEdit written(const VariantEdit& edit) {
+  return {.begin = edit.begin,
+          .removed = edit.removed,
+          .inserted = edit.inserted,
+          .rest = edit.rest == VariantPatch{} ? std::nullopt
+                                              : std::optional(to_json(edit.rest).dump())};
+}
+
 WrittenMade written(const Made& made) {
-  return {.key = made.key,
-          .begin = made.edit.begin,
-          .removed = made.edit.removed,
-          .inserted = made.edit.inserted,
-          .rest = made.edit.rest == VariantPatch{} ? std::nullopt
-                                                   : std::optional(to_json(made.edit.rest).dump())};
+  WrittenMade out{.key = made.key, .edit = written(made.edit), .versions = std::nullopt};
+  if (!made.edit.versions) return out;
+  out.versions.emplace();
+  for (const VariantEdit& version : *made.edit.versions) out.versions->push_back(written(version));
+  return out;
+}
+
+VariantEdit read(const WrittenEdit& written) {
+  VariantEdit out{
+      .begin = written.begin, .removed = written.removed, .inserted = written.inserted, .rest = {}};
+  if (written.rest) out.rest = patch_from_json(json::parse(*written.rest), kPlace);
+  return out;
 }
 
 Made read(const WrittenMade& written) {
-  Made out{.key = written.key,
-           .edit = {.begin = written.begin,
-                    .removed = written.removed,
-                    .inserted = written.inserted,
-                    .rest = {}}};
-  if (written.rest) out.edit.rest = patch_from_json(json::parse(*written.rest), kPlace);
+  Made out{.key = written.key, .edit = read(written.edit)};
+  if (!written.versions) return out;
+  out.edit.versions.emplace();
+  for (const WrittenEdit& version : *written.versions) out.edit.versions->push_back(read(version));
   return out;
 }
 
@@ -199,8 +217,7 @@ struct Taking {
     if (!is_next(part.at)) return false;
     if (part.made) {
       Made made = read(*part.made);
-      const std::size_t size = variant.source.size();
-      if (made.edit.begin > size || made.edit.removed > size - made.edit.begin) return false;
+      if (!fits(variant, made.edit)) return false;
       answer.offers.push_back({(*answer.listed)[part.at], std::move(made)});
     }
     answer.next = part.at + 1;

@@ -9,9 +9,11 @@
 #include "engine/run/record.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/report/derivation_report.h"
+#include "experiments/report/portfolio_report.h"
 #include "experiments/report/run_headline.h"
 #include "experiments/report/run_tallies.h"
 #include "experiments/setup/runner_choice.h"
+#include "experiments/setup/served_sizes.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
@@ -216,16 +218,36 @@ void add_bottleneck(const Outcome& before, const Outcome& after, Document& to) {
   }
 }
 
-void add_contract(const RecordedRun& run, const Variant& kernel, Document& to) {
-  const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
+/// Which kernel runs which size, where the device has several workloads.
+void add_sizes(const RecordedRun& run, std::size_t best, const Variant& kernel, Document& to) {
+  const std::vector<ServedSize> sizes = served_sizes(run, best);
+  if (sizes.size() < 2) return;
+  to.heading(2, "Sizes");
+  to.table(size_rows(sizes, kernel));
+}
+
+void add_portfolio(const std::filesystem::path& folder, Document& to) {
+  const std::string text = portfolio_text(folder);
+  if (text.empty()) return;
+  to.heading(2, "Portfolio");
+  to.preformatted(text);
+}
+
+void add_contracts(const RecordedRun& run, const Variant& kernel, Document& to) {
   to.heading(2, "What it relies on");
-  if (contract.narrowed)
-    to.paragraph(
-        "It holds for less than the kernel of the spec: launched otherwise its results are "
-        "undefined. best_kernel.cu has a function that checks arguments.");
-  std::vector<std::string> terms;
-  for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
-  to.list(terms);
+  const auto contracts = source_contracts(run.spec(), run.device(), kernel);
+  const std::vector<const Variant*> kernels = kernels_of(kernel);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.size() > 1) to.heading(3, "For " + condition_text(kernels[i]->when));
+    if (contracts[i].narrowed)
+      to.paragraph(
+          "It holds for less than the kernel of the spec: launched otherwise its results are "
+          "undefined. " +
+          version_file("best_kernel", i) + " has a function that checks arguments.");
+    std::vector<std::string> terms;
+    for (const std::string& line : contracts[i].lines()) terms.push_back(valid_utf8(line));
+    to.list(terms);
+  }
 }
 
 /// Sections on the best kernel, which is not the baseline.
@@ -244,10 +266,12 @@ void add_best(const RunMaterial& material, std::size_t best, Document& to) {
                                             "; warpath attribute makes it anew."
                                       : "Not measured yet: warpath attribute does.");
   }
-  add_timings(run, node, to);
-  add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(node), to);
   const Variant kernel = run.variant(best);
-  add_contract(run, kernel, to);
+  add_timings(run, node, to);
+  add_sizes(run, best, kernel, to);
+  add_portfolio(material.folder, to);
+  add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(node), to);
+  add_contracts(run, kernel, to);
   add_derivation(run, material.graph, best, to);
   to.heading(2, "Difference to the baseline");
   to.difference(valid_utf8(variant_diff(run.variant(0), kernel)));

@@ -6,6 +6,7 @@
 #include "moves/edit/block_extent.h"
 #include "moves/edit/joined_blocks.h"
 #include "moves/edit/known_shape.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "register_moves.h"
@@ -198,15 +199,15 @@ class CoalesceRemap final : public Move {
   }
 
   static bool fits(const MoveContext& context, const Variant& variant, std::string& why) {
-    for (const Workload& workload : context.spec.workloads) {
+    for (const Workload* const workload : all_workloads_of(context)) {
       try {
         const LaunchNumbers numbers = evaluate(
-            variant.launch, context.spec.bindings(workload, variant.tunables), "launch plan");
+            variant.launch, context.spec.bindings(*workload, variant.tunables), "launch plan");
         if (numbers.grid[1] > kMostGridBlocks || numbers.grid[2] > kMostGridBlocks ||
             numbers.block[2] > 64)
           return why = "the grid would be too long in y or z", false;
       } catch (const Error& e) {
-        return why = "the launch of " + workload.name + " cannot be evaluated", false;
+        return why = "the launch of " + workload->name + " cannot be evaluated", false;
       }
     }
     return true;

@@ -6,6 +6,7 @@
 
 #include "moves/blocks/block_rows.h"
 #include "moves/edit/known_shape.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "moves/rows/lanes.h"
@@ -149,7 +150,7 @@ class ParalleliseRowLoop final : public Move {
                                                 double trips) {
     double threads = 0;
     if (!context.spec.workloads.empty())
-      threads = model.facts.estimate(context.spec.workloads.front()).threads;
+      threads = model.facts.estimate(*all_workloads_of(context).front()).threads;
     const double machine =
         context.device.multiprocessors > 0 ? context.device.multiprocessors * 1024.0 : 1 << 17;
     double best = trips > 0 ? trips / 16 : 16;

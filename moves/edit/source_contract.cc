@@ -230,18 +230,20 @@ void read_device(const Variant& variant, SourceContract& out) {
   if (clusters) out.compute_capability = std::max(out.compute_capability, 90);
 }
 
-}  // namespace
-
-SourceContract source_contract(const KernelSpec& spec,
-                               const DeviceFacts& device,
-                               const Variant& variant) {
+/// Of one of the kernels of `whole`.
+SourceContract contract_of(const KernelSpec& spec,
+                           const DeviceFacts& device,
+                           const Variant& whole,
+                           const Variant& variant) {
   SourceContract out;
   out.launch = variant.launch;
   out.device = device.name;
   const Variant baseline = baseline_variant(spec);
+  const bool is_baseline = alone(variant) == baseline;
   const MoveContext context{.spec = spec, .variant = variant, .device = device};
   const auto workloads = workloads_of(context);
   for (const Workload* const w : workloads) {
+    if (&version_for(spec, whole, *w) != &variant) continue;
     std::vector<std::string> parts;
     for (const ArgSpec& arg : spec.io.args) {
       if (arg.type != ArgType::tensor && arg.type != ArgType::string && !arg.is_meta)
@@ -276,7 +278,7 @@ SourceContract source_contract(const KernelSpec& spec,
         now ? !now->used.contains(arg.name) && (!before || before->used.contains(arg.name))
             : variant.source != baseline.source;
     const bool unlaunched = launch_before.contains(arg.name) && !launch_now.contains(arg.name);
-    if (variant == baseline || !(ignored || unlaunched)) continue;
+    if (is_baseline || !(ignored || unlaunched)) continue;
     SourceContract::Fixed fixed{arg.name, {}};
     for (const Workload* const w : workloads) {
       const std::string value = value_text(arg, *w);
@@ -297,11 +299,27 @@ SourceContract source_contract(const KernelSpec& spec,
   };
   SourceContract of_baseline;
   read_device(baseline, of_baseline);
-  out.narrowed =
-      variant != baseline && (!out.sizes.empty() || std::ranges::any_of(out.pointers, wider) ||
-                              out.compute_capability > of_baseline.compute_capability ||
-                              out.exact_architecture != of_baseline.exact_architecture ||
-                              out.dynamic_smem_bytes > kFreeSharedBytes);
+  out.narrowed = !is_baseline && (!out.sizes.empty() || std::ranges::any_of(out.pointers, wider) ||
+                                  out.compute_capability > of_baseline.compute_capability ||
+                                  out.exact_architecture != of_baseline.exact_architecture ||
+                                  out.dynamic_smem_bytes > kFreeSharedBytes);
+  return out;
+}
+
+}  // namespace
+
+SourceContract source_contract(const KernelSpec& spec,
+                               const DeviceFacts& device,
+                               const Variant& variant) {
+  return contract_of(spec, device, variant, variant);
+}
+
+std::vector<SourceContract> source_contracts(const KernelSpec& spec,
+                                             const DeviceFacts& device,
+                                             const Variant& variant) {
+  std::vector<SourceContract> out;
+  for (const Variant* const kernel : kernels_of(variant))
+    out.push_back(contract_of(spec, device, variant, *kernel));
   return out;
 }
 

@@ -55,10 +55,15 @@ struct SourceContract {
 };
 [[nodiscard]] nlohmann::json to_json(const SourceContract& contract);
 
-/// The contract of `variant` relative to the kernel of `spec`, for the workloads of `device`.
+/// The contract of `variant` relative to the kernel of `spec`, for the workloads of `device` that
+/// it serves itself, not by a version.
 [[nodiscard]] SourceContract source_contract(const KernelSpec& spec,
                                              const DeviceFacts& device,
                                              const Variant& variant);
+/// The same of each of kernels_of(variant).
+[[nodiscard]] std::vector<SourceContract> source_contracts(const KernelSpec& spec,
+                                                           const DeviceFacts& device,
+                                                           const Variant& variant);
 
 /// The variant's source for shipping: the measured text unchanged, preceded by the contract as a
 /// comment, the macros it is compiled with and a check of the architecture, followed by `const

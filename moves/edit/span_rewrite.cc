@@ -212,8 +212,15 @@ Bindings last_thread(const MoveContext& context,
 
 std::vector<const Workload*> workloads_of(const MoveContext& context) {
   std::vector<const Workload*> out = workloads_for(context.spec, context.device);
-  if (out.empty()) {
-    for (const Workload& w : context.spec.workloads) out.push_back(&w);
+  const auto other = [&](const Workload* w) { return !serves(context.spec, context.variant, *w); };
+  std::erase_if(out, other);
+  return out.empty() ? all_workloads_of(context) : out;
+}
+
+std::vector<const Workload*> all_workloads_of(const MoveContext& context) {
+  std::vector<const Workload*> out;
+  for (const Workload& w : context.spec.workloads) {
+    if (serves(context.spec, context.variant, w)) out.push_back(&w);
   }
   return out;
 }

@@ -81,8 +81,11 @@ void rename_variable(const model::Expr& root,
 /// C text usable as an operand of *: in parentheses unless it is one operand or a product.
 [[nodiscard]] std::string as_factor(const std::string& text);
 
-/// Workloads that the device's runner uses; all of the spec if there are none. Never empty.
+/// Workloads that the device's runner uses and the variant serves; all that it serves if there are
+/// none. Never empty.
 [[nodiscard]] std::vector<const Workload*> workloads_of(const MoveContext& context);
+/// The same of every runner.
+[[nodiscard]] std::vector<const Workload*> all_workloads_of(const MoveContext& context);
 /// KernelFacts::values, and the indices of the last thread along x. Throws as evaluate() of the
 /// launch plan.
 [[nodiscard]] Bindings last_thread(const MoveContext& context,

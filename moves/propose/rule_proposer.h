@@ -27,6 +27,8 @@ class OfferingMove : public Move {
  public:
   /// The instances from enumerate() that apply and satisfy the spec's constraints, in order.
   [[nodiscard]] virtual std::vector<MoveOffer> offers(const MoveContext& at) const = 0;
+  /// The other process does.
+  [[nodiscard]] bool makes_versions() const override { return true; }
 };
 
 /// The same for any move.

@@ -281,8 +281,8 @@ class RangeSumFinder {
     }
     if (size_of_type(type) > size_of_type(own))
       return fail(loop.variable + " is narrower than " + out_.pointers->name);
-    for (const Workload& w : context_.spec.workloads) {
-      if (!ascends_from_zero(context_.spec, *arg, w))
+    for (const Workload* const w : all_workloads_of(context_)) {
+      if (!ascends_from_zero(context_.spec, *arg, *w))
         return fail("the spec does not say that " + arg->name + " ascends from 0");
     }
     return true;
@@ -447,15 +447,13 @@ class RangeSumFinder {
 
   [[nodiscard]] bool holds_everywhere(const ArgSpec& arg, const Expression& extent) const {
     const bool narrow = size_of_type(unit_.resolved_type(out_.index_type)) < 8;
-    return std::all_of(
-        context_.spec.workloads.begin(), context_.spec.workloads.end(), [&](const Workload& w) {
-          std::int64_t elements = 1;
-          for (const std::int64_t n : context_.spec.shape_of(arg, w)) elements *= n;
-          const bool fits =
-              !narrow || elements <= std::numeric_limits<std::int32_t>::max() - kSlack;
-          return fits && extent.evaluate(context_.spec.bindings(w, context_.variant.tunables),
-                                         "shape") == elements;
-        });
+    return std::ranges::all_of(all_workloads_of(context_), [&](const Workload* w) {
+      std::int64_t elements = 1;
+      for (const std::int64_t n : context_.spec.shape_of(arg, *w)) elements *= n;
+      const bool fits = !narrow || elements <= std::numeric_limits<std::int32_t>::max() - kSlack;
+      return fits && extent.evaluate(context_.spec.bindings(*w, context_.variant.tunables),
+                                     "shape") == elements;
+    });
   }
 
   const MoveContext& context_;

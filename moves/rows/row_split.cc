@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/reduce_op.h"
 #include "moves/rows/row_plan.h"
@@ -345,8 +346,8 @@ std::optional<Variant> split_rows(const MoveContext& context,
 
 double typical_trips(const MoveContext& context, const model::KernelModel& model) {
   double most = 0;
-  for (const Workload& workload : context.spec.workloads) {
-    const Bindings values = model.facts.values(workload);
+  for (const Workload* const workload : all_workloads_of(context)) {
+    const Bindings values = model.facts.values(*workload);
     for (const auto& loop : model.facts.loops) {
       if (!loop->counted || !loop->trips || loop->kind == LoopClass::serial) continue;
       if (const auto trips = loop->trips->evaluate(values))

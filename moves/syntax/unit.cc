@@ -161,11 +161,13 @@ Unit parse(std::string source, const ParseOptions& options) {
 
 namespace {
 
-/// Scalars that are macros while the kernel is compiled: one value where all workloads agree on an
-/// integer.
-void define_meta(const KernelSpec& spec, ParseOptions& options) {
+/// Scalars that are macros while the kernel is compiled: one value where all workloads that the
+/// variant serves agree on an integer.
+void define_meta(const KernelSpec& spec, const Variant& variant, ParseOptions& options) {
   std::vector<Bindings> all;
-  for (const Workload& workload : spec.workloads) all.push_back(spec.bindings(workload, {}));
+  for (const Workload& workload : spec.workloads) {
+    if (serves(spec, variant, workload)) all.push_back(spec.bindings(workload, {}));
+  }
   for (const ArgSpec& arg : spec.io.args) {
     if (!arg.is_meta || arg.is_size) continue;
     std::set<std::int64_t> values;
@@ -207,7 +209,7 @@ Unit parse(const KernelSpec& spec, const Variant& variant) {
       options.defined.insert(name);
     }
   }
-  define_meta(spec, options);
+  define_meta(spec, variant, options);
   options.kernel_name = variant.kernel_name;
   return parse(variant.source, options);
 }

@@ -85,6 +85,12 @@ std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec,
   return out;
 }
 
+/// Index of the first workload of role score; 0 if there is none.
+std::size_t first_scored(const std::vector<const Workload*>& workloads) {
+  const auto it = std::ranges::find(workloads, WorkloadRole::score, &Workload::role);
+  return it == workloads.end() ? 0 : static_cast<std::size_t>(it - workloads.begin());
+}
+
 void refuse(Build& build, Status status, std::string_view gate, std::string why) {
   build.status = status;
   build.log = why;
@@ -102,28 +108,38 @@ Build Builder::build(const KernelSpec& spec,
   Build build;
   GateSubject subject;
   subject.spec = &spec;
-  subject.source = &variant.source;
-  subject.variant = &variant;
-  if (!judge(gates_, plan_, stage, GatePhase::text, subject, build)) return build;
+  std::vector<const Variant*> kernels;  // by workload
+  for (const Workload* const workload : workloads)
+    kernels.push_back(&version_for(spec, variant, *workload));
+  for (std::size_t w = 0; w < kernels.size(); ++w) {
+    if (std::find(kernels.begin(), kernels.begin() + static_cast<std::ptrdiff_t>(w), kernels[w]) !=
+        kernels.begin() + static_cast<std::ptrdiff_t>(w))
+      continue;
+    subject.source = &kernels[w]->source;
+    subject.variant = kernels[w];
+    if (!judge(gates_, plan_, stage, GatePhase::text, subject, build)) return build;
+  }
+  const bool extras = std::ranges::any_of(kernels, &Variant::has_extras);
   try {
-    for (const Workload* const workload : workloads) {
-      build.candidate.numbers.push_back(evaluate(launch_for(spec, variant, *workload),
-                                                 spec.bindings(*workload, variant.tunables),
+    for (std::size_t w = 0; w < workloads.size(); ++w) {
+      const Workload* const workload = workloads[w];
+      const Variant& kernel = *kernels[w];
+      build.candidate.numbers.push_back(evaluate(launch_for(spec, kernel, *workload),
+                                                 spec.bindings(*workload, kernel.tunables),
                                                  "launch of workload " + workload->name));
       const std::string problem = launch_problem(build.candidate.numbers.back());
       if (!problem.empty()) {
         refuse(build, Status::launch_error, kLaunchGate, problem);
         return build;
       }
-      if (!variant.has_extras()) continue;
-      build.candidate.extras.push_back(extra_numbers(spec, variant, *workload));
+      if (!extras) continue;
+      build.candidate.extras.push_back(extra_numbers(spec, kernel, *workload));
       const std::string problem_of_steps = steps_problem(build.candidate.extras.back());
       if (!problem_of_steps.empty()) {
         refuse(build, Status::launch_error, kLaunchGate, problem_of_steps);
         return build;
       }
     }
-    build.candidate.step_entries = step_kernels(variant);
   } catch (const Error& error) {  // a move may write an expression that fails
     refuse(build, Status::launch_error, kLaunchGate, error.what());
     return build;
@@ -137,8 +153,14 @@ Build Builder::build(const KernelSpec& spec,
   build.gates.push_back({std::string(kCompileGate), GateResult::Answer::pass, ""});
   std::vector<BinaryUse> uses;
   std::vector<Hash128> hashes;
+  const std::size_t diagnosed = first_scored(workloads);
   for (std::size_t c = 0; c < compiled.codes.size(); ++c) {
     const CompileResult& code = *compiled.codes[c];
+    const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
+    const auto w = static_cast<std::size_t>(first - compiled.code_of.begin());
+    const Variant& kernel = *kernels[w];
+    subject.source = &kernel.source;
+    subject.variant = &kernel;
     std::string why;
     auto ptx = parse_ptx(code.ptx, why);
     const auto cubin = read_cubin(code.cubin, code.lowered_name, why);
@@ -146,9 +168,7 @@ Build Builder::build(const KernelSpec& spec,
       refuse(build, Status::rejected, kPtxGate, "the compiler's output cannot be read: " + why);
       return build;
     }
-    keep_reached(*ptx, entries_of(variant, code.lowered_name));
-    const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
-    const auto w = static_cast<std::size_t>(first - compiled.code_of.begin());
+    keep_reached(*ptx, entries_of(kernel, code.lowered_name));
     std::optional<PtxModule> own;
     if (baseline != nullptr) own = parse_ptx(baseline->ptx[w], why);
     if (own) keep_reached(*own, baseline->entries[w]);
@@ -157,23 +177,24 @@ Build Builder::build(const KernelSpec& spec,
     subject.baseline_ptx = own ? &*own : nullptr;
     if (baseline == nullptr) subject.baseline_ptx = &*ptx;
     if (!judge(gates_, plan_, stage, GatePhase::code, subject, build)) return build;
-    if (c == compiled.code_of.front()) {
-      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_,
-                                         integer_parameters(spec, *workloads.front()));
+    if (c == compiled.code_of[diagnosed]) {
+      const Workload& workload = *workloads[diagnosed];
+      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers[diagnosed], limits_,
+                                         integer_parameters(spec, workload));
       if (spec.bound.bytes) {
         const double bytes = static_cast<double>(spec.bound.bytes->evaluate(
-            spec.bindings(*workloads.front(), variant.tunables), spec.place("/bound/bytes")));
+            spec.bindings(workload, kernel.tunables), spec.place("/bound/bytes")));
         build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
       }
     }
-    build.candidate.codes.push_back(
-        {code.cubin, code.lowered_name, global_names(*ptx), code.ptx, has_atomics(*ptx)});
+    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx,
+                                     has_atomics(*ptx), step_kernels(kernel)});
     hashes.push_back(cubin->code_hash);
   }
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     build.candidate.code_of.push_back(static_cast<std::uint32_t>(compiled.code_of[w]));
     uses.push_back({hashes[compiled.code_of[w]], build.candidate.numbers[w],
-                    variant.has_extras() ? build.candidate.extras[w] : ExtraNumbers{}});
+                    extras ? build.candidate.extras[w] : ExtraNumbers{}});
   }
   build.candidate.key = binary_key(uses);
   return build;
@@ -192,14 +213,16 @@ BaselineText Builder::text_of(const KernelSpec& spec,
   BaselineText text;
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     text.ptx.push_back(compiled.code(w).ptx);
-    text.entries.push_back(entries_of(variant, compiled.code(w).lowered_name));
+    text.entries.push_back(
+        entries_of(version_for(spec, variant, *workloads[w]), compiled.code(w).lowered_name));
   }
   return text;
 }
 
 PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  const Variant& kernel = version_for(spec, variant, workload);
   const LaunchNumbers numbers =
-      evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
+      evaluate(launch_for(spec, kernel, workload), spec.bindings(workload, kernel.tunables),
                "launch of workload " + workload.name);
   return {.parameters = integer_parameters(spec, workload),
           .block = numbers.block,

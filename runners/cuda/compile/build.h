@@ -22,7 +22,7 @@ struct Build {
   std::string log;
   std::vector<GateResult> gates;  ///< of the phases text and code
   Candidate candidate;            ///< valid if status is ok
-  Diagnosis diagnosis;            ///< static facts for the first workload
+  Diagnosis diagnosis;            ///< static facts for the first scored workload
   double compile_seconds = 0;
 };
 
@@ -32,7 +32,8 @@ struct BaselineText {
   std::vector<std::vector<std::string>> entries;  ///< by workload: the entries launched
 };
 
-/// Compiles and judges variants. Thread-safe; referenced objects must outlive it.
+/// Compiles and judges variants, each version for the workloads it serves. Thread-safe; referenced
+/// objects must outlive it.
 class Builder {
  public:
   Builder(CompileService& service, GatePlan plan, std::string arch, DeviceLimits limits)

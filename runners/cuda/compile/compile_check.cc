@@ -138,7 +138,7 @@ std::optional<CodeCounts> CompileCheck::code(const Variant& variant,
   const CompileResult& result = compiled.code(0);
   const auto ptx = parse_ptx(result.ptx, why);
   if (!ptx) return std::nullopt;
-  std::vector<std::string> entries = step_kernels(variant), left_out;
+  std::vector<std::string> entries = step_kernels(version_for(*spec_, variant, workload)), left_out;
   entries.push_back(result.lowered_name);
   for (const PtxFunction& function : ptx->functions) {
     if (function.is_entry && std::ranges::find(entries, function.name) == entries.end())

@@ -115,18 +115,19 @@ CompiledVariant CompileService::compile(const KernelSpec& spec,
                                         const std::string& arch,
                                         const std::stop_token& stop) {
   CompiledVariant out;
-  std::vector<std::vector<std::string>> distinct;
+  std::vector<std::pair<const Variant*, std::vector<std::string>>> distinct;
   std::vector<FlightPtr> flights;
   const std::uint64_t compiled_from = [&] {
     const std::lock_guard lock(mutex_);
     return next_id_;
   }();
   for (const Workload* const workload : workloads) {
-    const CompileRequest request = request_for(spec, variant, *workload, arch);
-    const auto known = std::ranges::find(distinct, request.options);
+    const Variant& kernel = version_for(spec, variant, *workload);
+    const CompileRequest request = request_for(spec, kernel, *workload, arch);
+    const auto known = std::ranges::find(distinct, std::pair(&kernel, request.options));
     out.code_of.push_back(static_cast<std::size_t>(known - distinct.begin()));
     if (known != distinct.end()) continue;
-    distinct.push_back(request.options);
+    distinct.emplace_back(&kernel, request.options);
     flights.push_back(begin(request));
   }
   for (const FlightPtr& flight : flights) {

@@ -27,11 +27,11 @@ namespace warpath::cuda {
 // shared by the memory cache and all who asked for it
 using CodePtr = std::shared_ptr<const CompileResult>;
 
-/// Machine code of a variant. Workloads with equal macros share it.
+/// Machine code of a variant. Workloads with the same version and equal macros share it.
 struct CompiledVariant {
   Status status = Status::ok;  ///< ok, or that of the first failed code
   std::string log;             ///< of that code
-  /// one per distinct set of macros, in workload order
+  /// one per version and distinct set of macros, in workload order
   std::vector<CodePtr> codes;
   std::vector<std::size_t> code_of;  ///< [workload]: index in `codes`
   /// compiler time spent now; 0: all from the cache

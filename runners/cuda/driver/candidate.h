@@ -10,7 +10,7 @@
 
 namespace warpath::cuda {
 
-/// Machine code of a variant under one set of macros.
+/// Machine code of a version of a variant under one set of macros.
 struct CandidateCode {
   std::string cubin;
   std::string entry;                 ///< lowered name
@@ -18,6 +18,7 @@ struct CandidateCode {
   std::string ptx{};                 ///< source of `cubin`; empty: unknown
   /// sums may be added in a different order in each launch
   bool has_atomics = false;
+  std::vector<std::string> step_entries{};  ///< kernels of the steps
   bool operator==(const CandidateCode&) const = default;
 };
 
@@ -26,10 +27,9 @@ struct CandidateCode {
 struct Candidate {
   std::string key;  ///< level-1 identity (binary_key)
   std::vector<CandidateCode> codes;
-  std::vector<std::uint32_t> code_of;     ///< by workload: index into `codes`
-  std::vector<LaunchNumbers> numbers;     ///< by workload
-  std::vector<ExtraNumbers> extras;       ///< by workload; empty: none
-  std::vector<std::string> step_entries;  ///< kernels of the steps, present in every code
+  std::vector<std::uint32_t> code_of;  ///< by workload: index into `codes`
+  std::vector<LaunchNumbers> numbers;  ///< by workload
+  std::vector<ExtraNumbers> extras;    ///< by workload; empty: none
   [[nodiscard]] bool has_extras() const { return !extras.empty(); }
   bool operator==(const Candidate&) const = default;
 };

@@ -62,8 +62,12 @@ std::optional<FinalistCase> build_case(const FinalistSetup& setup,
     into = std::move(build.candidate);
     return !into.key.empty();
   };
-  if (!built(baseline, nullptr, out.problem.baseline) ||
-      !built(setup.variant, &text, out.candidate))
+  // The version of the declared sizes, which the others may not select.
+  const Workload* const declared = scored_workload(setup);
+  const Variant kernel = declared == nullptr
+                             ? setup.variant
+                             : alone(version_for(setup.spec, setup.variant, *declared));
+  if (!built(baseline, nullptr, out.problem.baseline) || !built(kernel, &text, out.candidate))
     return std::nullopt;
   if (const auto reference = reference_variant(other)) {
     if (!built(*reference, nullptr, out.problem.reference.emplace())) return std::nullopt;

@@ -27,14 +27,14 @@ struct Description<CandidateCode> : Unnamed<&CandidateCode::cubin,
                                             &CandidateCode::entry,
                                             &CandidateCode::globals,
                                             &CandidateCode::ptx,
-                                            &CandidateCode::has_atomics> {};
+                                            &CandidateCode::has_atomics,
+                                            &CandidateCode::step_entries> {};
 template <>
 struct Description<Candidate> : Unnamed<&Candidate::key,
                                         &Candidate::codes,
                                         &Candidate::code_of,
                                         &Candidate::numbers,
-                                        &Candidate::extras,
-                                        &Candidate::step_entries> {};
+                                        &Candidate::extras> {};
 template <>
 struct Description<DeviceLimits> : Unnamed<&DeviceLimits::compute_major,
                                            &DeviceLimits::compute_minor,

@@ -49,7 +49,7 @@ void Trial::load() {
   launched_.assign(workloads(), false);
   for (const CandidateCode& code : candidate().codes) {
     std::string why;
-    auto kernel = load_kernel(bench_.api(), code.cubin, code.entry, why, candidate().step_entries);
+    auto kernel = load_kernel(bench_.api(), code.cubin, code.entry, why, code.step_entries);
     if (!kernel) throw CandidateFault{Status::launch_error, why, false};
     kernels_.push_back(std::move(*kernel));
   }
@@ -89,7 +89,7 @@ void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
 }
 
 const KernelFunction& Trial::step_kernel(std::size_t w, const StepNumbers& step) const {
-  const auto& entries = candidate().step_entries;
+  const auto& entries = candidate().codes[candidate().code_of[w]].step_entries;
   const auto at = static_cast<std::size_t>(
       std::find(entries.begin(), entries.end(), step.kernel_name) - entries.begin());
   return kernel(w).others.at(at);

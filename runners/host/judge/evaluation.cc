@@ -11,6 +11,7 @@
 #include "engine/base/statistics.h"
 #include "engine/portable/guard.h"
 #include "runners/arguments.h"
+#include "runners/host/judge/launch_steps.h"
 #include "runners/host/options.h"
 
 namespace warpath::host {
@@ -71,6 +72,8 @@ class Evaluation {
     evidence_.variant = &request.variant;
     evidence_.launch_seconds = context.options.launch_seconds;
     evidence_.reference_is_baseline = context.oracle.is_baseline();
+    for (const Workload* const workload : context.workloads)
+      evidence_.kernels.push_back(&version_for(request.spec, request.variant, *workload));
   }
 
   Outcome run() {
@@ -124,11 +127,13 @@ class Evaluation {
     verdict_.judge(GateStage::time, evidence_);
   }
 
-  [[nodiscard]] CompileJob job_of(const Macros& macros, bool interleaved) const {
+  [[nodiscard]] static CompileJob job_of(const Variant& kernel,
+                                         const Macros& macros,
+                                         bool interleaved) {
     CompileJob job;
-    job.source = request_.variant.source;
-    job.kernels = {request_.variant.kernel_name};
-    const std::vector<std::string> steps = step_kernels(request_.variant);
+    job.source = kernel.source;
+    job.kernels = {kernel.kernel_name};
+    const std::vector<std::string> steps = step_kernels(kernel);
     job.kernels.insert(job.kernels.end(), steps.begin(), steps.end());
     job.macros = macros.text;
     job.integers = macros.integers;
@@ -137,13 +142,15 @@ class Evaluation {
   }
 
   void compile() {
-    const auto& variant = request_.variant;
-    for (const Workload* const workload : context_.workloads) {
-      const Macros macros =
-          macros_for(request_.spec, *workload, variant.tunables, variant.compiler_options);
-      const auto [it, added] = module_of_.try_emplace(macros, evidence_.compiled.size());
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      const Variant& kernel = *evidence_.kernels[w];
+      const Macros macros = macros_for(request_.spec, *context_.workloads[w], kernel.tunables,
+                                       kernel.compiler_options);
+      const auto [it, added] =
+          module_of_.try_emplace(std::pair(&kernel, macros), evidence_.compiled.size());
       modules_.push_back(it->second);
       if (!added) continue;
+      evidence_.compiled_from.push_back(&kernel);
       if (!macros.refused.empty()) {
         Compiled refused;
         refused.status = Status::not_applicable;
@@ -152,33 +159,38 @@ class Evaluation {
         evidence_.compiled.push_back(refused);
         return;
       }
-      evidence_.compiled.push_back(context_.compiler.compile(job_of(macros, false), stop_));
+      evidence_.compiled.push_back(context_.compiler.compile(job_of(kernel, macros, false), stop_));
       if (evidence_.compiled.back().status != Status::ok) return;
     }
   }
 
   void load() {
-    for (const Workload* const workload : context_.workloads) {
-      const LaunchPlan& plan = launch_for(request_.spec, request_.variant, *workload);
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      const Workload& workload = *context_.workloads[w];
+      const Variant& kernel = *evidence_.kernels[w];
+      const LaunchPlan& plan = launch_for(request_.spec, kernel, workload);
       try {
-        evidence_.numbers.push_back(
-            evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables),
-                     "launch of workload " + workload->name));
-        evidence_.extras.push_back(extra_numbers(request_.spec, request_.variant, *workload));
+        evidence_.numbers.push_back(evaluate(plan,
+                                             request_.spec.bindings(workload, kernel.tunables),
+                                             "launch of workload " + workload.name));
+        evidence_.extras.push_back(extra_numbers(request_.spec, kernel, workload));
       } catch (const Error& error) {  // a move may write an expression that fails
         evidence_.launch_problem = error.what();
         return;
       }
     }
-    for (const auto& compiled : evidence_.compiled)
+    for (std::size_t i = 0; i < evidence_.compiled.size(); ++i)
       evidence_.loaded.push_back(
-          context_.worker.load(compiled.object_path, 0, limit(), stop_, steps()));
+          context_.worker.load(evidence_.compiled[i].object_path, 0, limit(), stop_, steps(i)));
     loaded_ = evidence_.compiled.size() - 1;
   }
 
   void identify() {
     Hasher hash;
     for (const auto& compiled : evidence_.compiled) hash.add(compiled.binary);
+    if (evidence_.compiled.size() > 1) {
+      for (const std::size_t module : modules_) hash.add(static_cast<std::uint64_t>(module));
+    }
     const auto add_numbers = [&](const LaunchNumbers& numbers) {
       for (const auto& triple : {numbers.grid, numbers.block}) {
         for (const auto extent : triple) hash.add(extent);
@@ -246,11 +258,13 @@ class Evaluation {
     const bool ended = !evidence_.checked.empty() && !evidence_.checked.back().answer.loss;
     if (request_.stage == Stage::screening || !ended || slowest_seconds_ > kLongest) return;
     const Workload& workload = *context_.workloads[w];
-    const Macros macros = macros_for(request_.spec, workload, request_.variant.tunables,
-                                     request_.variant.compiler_options);
-    Compiled code = context_.compiler.compile(job_of(macros, true), stop_);
+    const Variant& kernel = *evidence_.kernels[w];
+    const Macros macros =
+        macros_for(request_.spec, workload, kernel.tunables, kernel.compiler_options);
+    Compiled code = context_.compiler.compile(job_of(kernel, macros, true), stop_);
     if (code.status != Status::ok) return;
     evidence_.compiled.push_back(std::move(code));
+    evidence_.compiled_from.push_back(&kernel);
     const std::size_t own = std::exchange(modules_[w], evidence_.compiled.size() - 1);
     const double slowest = slowest_seconds_;
     const auto equal = context_.families.of_family(workload, {.family = InputFamily::constant});
@@ -368,10 +382,11 @@ class Evaluation {
   bool place_baseline(std::size_t w, const InputSet& inputs) {
     const Workload& workload = *context_.workloads[w];
     if (is_baseline()) return false;
-    const std::string object = context_.baseline.object(other(), workload);
+    const Variant& kernel = version_for(request_.spec, other(), workload);
+    const std::string object = context_.baseline.object(kernel, workload);
     if (object.empty()) return false;
     const auto loaded =
-        context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(other()).size());
+        context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(kernel).size());
     return !loaded.loss && loaded.reply.problem.empty() &&
            !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
                                           stop_);
@@ -379,9 +394,9 @@ class Evaluation {
 
   bool time_baseline(std::size_t w, std::vector<double>& samples) {
     const Workload& workload = *context_.workloads[w];
-    const Variant& variant = other();
+    const Variant& variant = version_for(request_.spec, other(), workload);
     LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
-    add_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
+    set_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
     launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
                               request_.spec.bindings(workload, variant.tunables),
                               "launch of workload " + workload.name);
@@ -398,7 +413,7 @@ class Evaluation {
   std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
     if (loaded_ != modules_[w]) {
       const auto answer = context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0,
-                                               limit(), stop_, steps());
+                                               limit(), stop_, steps(modules_[w]));
       if (answer.loss) return answer.loss;
       loaded_ = modules_[w];
     }
@@ -412,34 +427,13 @@ class Evaluation {
     out.schedule = schedule;
     out.placement = placement;
     out.seed = mix64(request_.seed + ++launches_);
-    add_extras(request_.variant, evidence_.extras[w], out);
+    set_extras(*evidence_.kernels[w], evidence_.extras[w], out);
     return out;
   }
 
-  static void add_extras(const Variant& variant, const ExtraNumbers& extra, LaunchCommand& to) {
-    to.scratch_bytes.clear();
-    for (const auto bytes : extra.scratch_bytes)
-      to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
-    to.before = step_commands(variant, extra.before);
-    to.after = step_commands(variant, extra.after);
-  }
-
-  /// Kernels of steps, the entries behind the main one.
-  [[nodiscard]] std::size_t steps() const { return step_kernels(request_.variant).size(); }
-
-  [[nodiscard]] static std::vector<StepCommand> step_commands(
-      const Variant& variant, const std::vector<StepNumbers>& steps) {
-    const std::vector<std::string> kernels = step_kernels(variant);
-    std::vector<StepCommand> out;
-    for (const StepNumbers& step : steps) {
-      const bool zero = step.kind == LaunchStep::Kind::zero;
-      const auto kernel = zero ? 0 : std::ranges::find(kernels, step.kernel_name) - kernels.begin();
-      out.push_back({.zero = zero,
-                     .kernel = static_cast<std::uint32_t>(kernel),
-                     .numbers = step.launch,
-                     .arguments = step.arguments});
-    }
-    return out;
+  /// Kernels of steps, the entries behind the main one of a module.
+  [[nodiscard]] std::size_t steps(std::size_t module) const {
+    return step_kernels(*evidence_.compiled_from[module]).size();
   }
 
   bool add(CheckedLaunch launch, std::vector<CheckedLaunch>& to) {
@@ -476,7 +470,7 @@ class Evaluation {
   Evidence evidence_;
   VerdictBuilder verdict_;
   Outcome out_;
-  std::map<Macros, std::size_t> module_of_;
+  std::map<std::pair<const Variant*, Macros>, std::size_t> module_of_;
   std::vector<std::size_t> modules_;  // of each workload
   std::size_t loaded_ = 0;
   std::uint64_t launches_ = 0;

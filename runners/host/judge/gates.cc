@@ -52,13 +52,15 @@ std::string signal_name(int signal) {
   }
 }
 
-/// Name of the kernel's argument `index`.
-std::string argument_name(const Evidence& evidence, std::int64_t index) {
+/// Name of the argument `index` of the kernel that was launched.
+std::string argument_name(const Evidence& evidence,
+                          const CheckedLaunch& launch,
+                          std::int64_t index) {
   const auto arguments = kernel_arguments(*evidence.spec);
   if (index < 0) return "?";
   const auto i = static_cast<std::size_t>(index);
   if (i < arguments.size()) return arguments[i]->name;
-  const auto& scratch = evidence.variant->scratch;
+  const auto& scratch = version_for(*evidence.spec, *evidence.variant, *launch.workload).scratch;
   return i - arguments.size() < scratch.size() ? scratch[i - arguments.size()].name : "?";
 }
 
@@ -93,10 +95,13 @@ std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
 
 /// The first step that cannot be launched as it says.
 std::string steps_problem(const Evidence& evidence,
+                          const Variant& kernel,
                           const LoadReply& loaded,
                           const std::vector<const ArgSpec*>& arguments) {
-  const std::vector<std::string> kernels = step_kernels(*evidence.variant);
-  for (const ExtraNumbers& extra : evidence.extras) {
+  const std::vector<std::string> kernels = step_kernels(kernel);
+  for (std::size_t w = 0; w < evidence.extras.size(); ++w) {
+    if (evidence.kernels[w] != &kernel) continue;
+    const ExtraNumbers& extra = evidence.extras[w];
     for (const auto* steps : {&extra.before, &extra.after}) {
       for (const StepNumbers& step : *steps) {
         if (step.kind != LaunchStep::Kind::kernel) continue;
@@ -153,7 +158,9 @@ Failure check_launch_contract(const Evidence& evidence, std::string& figure) {
       return GateFailure{Status::launch_error, problem};
   }
   const auto arguments = kernel_arguments(*evidence.spec);
-  for (const auto& loaded : evidence.loaded) {
+  for (std::size_t i = 0; i < evidence.loaded.size(); ++i) {
+    const auto& loaded = evidence.loaded[i];
+    const Variant& kernel = *evidence.compiled_from[i];
     if (loaded.loss) return describe_loss(evidence, *loaded.loss);
     if (!loaded.reply.problem.empty())
       return GateFailure{Status::launch_error, loaded.reply.problem};
@@ -164,9 +171,9 @@ Failure check_launch_contract(const Evidence& evidence, std::string& figure) {
                              " bytes, at most 49152 are allowed"};
     }
     std::vector<const ArgSpec*> passed = arguments;
-    passed.resize(arguments.size() + evidence.variant->scratch.size(), nullptr);
+    passed.resize(arguments.size() + kernel.scratch.size(), nullptr);
     std::string problem = parameters_problem(loaded.reply.parameters, passed);
-    if (problem.empty()) problem = steps_problem(evidence, loaded.reply, arguments);
+    if (problem.empty()) problem = steps_problem(evidence, kernel, loaded.reply, arguments);
     if (!problem.empty()) return GateFailure{Status::launch_error, problem};
   }
   figure = std::to_string(arguments.size()) + " parameters";
@@ -195,21 +202,22 @@ Failure launch_ended(const Evidence& evidence, const CheckedLaunch& launch) {
 Failure guards_intact(const Evidence& evidence, const CheckedLaunch& launch) {
   if (launch.answer.loss && hit_tensor_fence(*launch.answer.loss)) {
     const auto& fault = *launch.answer.loss->fault;
-    return GateFailure{Status::rejected, "access outside tensor " +
-                                             argument_name(evidence, fault.tensor) + ", at byte " +
-                                             std::to_string(fault.offset) + " of it"};
+    return GateFailure{Status::rejected,
+                       "access outside tensor " + argument_name(evidence, launch, fault.tensor) +
+                           ", at byte " + std::to_string(fault.offset) + " of it"};
   }
   const auto& reply = launch.answer.reply;
   if (launch.answer.loss || reply.guard_argument < 0) return std::nullopt;
   return GateFailure{Status::rejected, "write outside tensor " +
-                                           argument_name(evidence, reply.guard_argument) + ", " +
-                                           reply.guard_violation};
+                                           argument_name(evidence, launch, reply.guard_argument) +
+                                           ", " + reply.guard_violation};
 }
 Failure inputs_unchanged(const Evidence& evidence, const CheckedLaunch& launch) {
   const auto& reply = launch.answer.reply;
   if (launch.answer.loss || reply.mutated_argument < 0) return std::nullopt;
-  return GateFailure{Status::rejected,
-                     "input " + argument_name(evidence, reply.mutated_argument) + " was changed"};
+  return GateFailure{
+      Status::rejected,
+      "input " + argument_name(evidence, launch, reply.mutated_argument) + " was changed"};
 }
 Failure state_unchanged(const Evidence&, const CheckedLaunch& launch) {
   const auto& reply = launch.answer.reply;

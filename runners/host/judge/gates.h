@@ -31,7 +31,9 @@ struct Evidence {
   const Variant* variant = nullptr;
   double launch_seconds = 0;  ///< limit per launch
   bool reference_is_baseline = false;
-  std::vector<Compiled> compiled;  ///< one per set of macros
+  std::vector<const Variant*> kernels;        ///< of the variant: which each workload launches
+  std::vector<Compiled> compiled;             ///< one per kernel and set of macros
+  std::vector<const Variant*> compiled_from;  ///< the kernel of each
   std::vector<Answer<LoadReply>> loaded;
   std::string launch_problem;          ///< a launch expression that cannot be evaluated
   std::vector<LaunchNumbers> numbers;  ///< one per workload

@@ -17,7 +17,8 @@ namespace {
 /// A check without a cache on disk; its workers are this program.
 class Bench {
  public:
-  Bench() : check_(options(), "/proc/self/exe", "sm_90a"), spec_(summing()) {
+  explicit Bench(KernelSpec spec = summing())
+      : check_(options(), "/proc/self/exe", "sm_90a"), spec_(std::move(spec)) {
     check_.prepare(spec_);
   }
   [[nodiscard]] Outcome run(const Variant& variant) const { return check_.check(variant); }
@@ -118,6 +119,41 @@ TEST_CASE("machine code that is launched otherwise has another key") {
   other.scratch[0].size_bytes = Expression(1024);
   CHECK(bench.run(other).binary_key != key);
   CHECK(bench.run(two_pass()).binary_key == key);
+}
+
+TEST_CASE("each version is compiled and judged, with its steps, for the sizes that it serves") {
+  KernelSpec spec = summing();
+  for (const std::int64_t n : {77, 78}) {
+    Workload& other = spec.workloads.emplace_back();
+    other.name = "of " + std::to_string(n);
+    other.scalars["n"] = n;
+  }
+  const Bench bench(spec);
+  Variant variant = two_pass();
+  variant.when = {{"n", 1003}};
+  variant.versions = {baseline_variant(spec), baseline_variant(spec)};
+  variant.versions[0].when = {{"n", 77}};
+  const Outcome outcome = bench.run(variant);
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  CHECK(outcome.binary_key != bench.run(baseline_variant(spec)).binary_key);
+  for (const std::size_t i : {0, 1}) {
+    CAPTURE(i);
+    Variant wrong = variant;
+    wrong.versions[i].source = "extern \"C\" __global__ void total(";
+    CHECK(bench.run(wrong).status == Status::compile_error);
+    wrong.versions[i].source =
+        "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
+        "  y[0] = clock();\n}\n";
+    CHECK(bench.run(wrong).status == Status::rejected);
+    wrong = variant;
+    wrong.versions[i].launch.block[0] = Expression(2000);
+    CHECK(bench.run(wrong).status == Status::launch_error);
+  }
+  // None of it matters where it is never launched.
+  variant.versions[0].when = {{"n", 5}};
+  variant.versions[0].source = "extern \"C\" __global__ void total(";
+  CHECK(bench.run(variant).status == Status::ok);
 }
 
 TEST_SUITE_END();

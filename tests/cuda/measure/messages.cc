@@ -18,7 +18,8 @@ Candidate candidate() {
               "_Z4copyPf",
               {"table", "counter"},
               ".version 9.0",
-              true}};
+              true,
+              {"second"}}};
   c.code_of = {0, 0};
   c.numbers.resize(2);
   c.numbers[1] = {
@@ -31,7 +32,6 @@ Candidate candidate() {
                         .kernel_name = "second",
                         .launch = c.numbers[1],
                         .arguments = {0}}};
-  c.step_entries = {"second"};
   return c;
 }
 

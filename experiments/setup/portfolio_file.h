@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+
+namespace warpath {
+
+/// Writes portfolio.json and portfolio/*.cu of the run in `folder`: the few kernels that serve the
+/// sizes of its spec best, of all that the run measured (engine/run/portfolio.h). Removes them
+/// where the spec has only one size, or nothing was measured.
+void ship_portfolio(const std::filesystem::path& folder);
+
+}  // namespace warpath
