@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "experiments/capture/application.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/revision.h"
 #include "register_commands.h"
@@ -124,6 +125,13 @@ int bundle(const Arguments& arguments, const Program& program) {
   for (const fs::path& library : libraries)
     take_along(fs::canonical(library), folder / "lib" / library.filename());
   take_along(specs, folder / "specs");
+  try {
+    const fs::path capture = capture_library(program.path);
+    take_along(capture, folder / "lib" / capture.filename());
+    shrink(folder / "lib" / capture.filename());
+  } catch (const Error&) {
+    // built without the CUDA headers: `warpath capture` says so
+  }
   write_launcher(folder);
   write_readme(folder);
   std::printf("%s: the program, %zu libraries, specs; %llu MiB\n", folder.string().c_str(),

@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/capture/captured_kernel.h"
+#include "experiments/init/captured_draft.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/local_includes.h"
 #include "experiments/init/spec_draft.h"
@@ -83,14 +86,25 @@ int init(const Arguments& arguments, const Program&) {
   DraftOptions options{.file = fs::path(file).filename().string(),
                        .source_file = text_path.filename().string(),
                        .launch = {}};
-  if (const auto main = arguments.value("main")) {
+  const auto main = arguments.value("main"), launches = arguments.value("launches");
+  if (main && launches)
+    throw bad_input("--launches", *launches, "either captured launches or --main");
+  if (arguments.has("share") && !launches)
+    throw bad_input("--share", *arguments.value("share"), "--launches beside it");
+  std::optional<CapturedKernel> captured;
+  if (launches) {
+    captured = read_launches(*launches);
+  } else if (main) {
     const model::Unit host = model::parse(flattened_source(*main));
     options.launch = find_launch(host, kernel);
     if (!options.launch) throw bad_input("--main", *main, "a file that launches " + name);
   } else {
     options.launch = find_launch(unit, kernel);
   }
-  SpecDraft draft = draft_spec(unit, kernel, options);
+  const auto share = arguments.value("share");
+  SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
+                                              share ? share_from(*share) : kCapturedShare)
+                             : draft_spec(unit, kernel, options);
   const auto problem = [&](const std::string& text) {
     return spec_problem(text, spec_path.string(), draft.source);
   };
@@ -102,9 +116,11 @@ int init(const Arguments& arguments, const Program&) {
     draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
   write_file_atomically(text_path, draft.source);
   write_file_atomically(spec_path, draft.spec);
-  std::printf(
-      "%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),
-      options.launch ? (", launched at line " + std::to_string(options.launch->line)).c_str() : "");
+  std::printf("%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),
+              captured ? (", launches of " + *launches).c_str()
+              : options.launch
+                  ? (", launched at line " + std::to_string(options.launch->line)).c_str()
+                  : "");
   for (const KernelSpec& spec : load_specs(spec_path.string())) {
     for (const std::string& line : guess_lines(spec)) std::printf("%s\n", line.c_str());
   }
@@ -120,6 +136,10 @@ void register_command_init(CommandRegistry& registry) {
        .help = "writes a spec for a kernel of a CUDA file: arguments, shapes, launch and workloads "
                "from its text; what had to be guessed is listed and, on a terminal, asked",
        .flags = {{"main", "FILE", "host code that launches the kernel (default: the file itself)"},
+                 {"launches", "FILE",
+                  "launches that `warpath capture` recorded: sizes, and workloads with weights"},
+                 {"share", "SHARE",
+                  "of the kernel's device time that captured workloads make up (default: 0.9)"},
                  {"output", "FILE.json",
                   "the spec (default: KERNEL.json); the kernel's text goes "
                   "beside it, to FILE.kernel.cu"},

@@ -27,25 +27,6 @@ std::string_view base_of(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-/// "f<float, pair<a, b>>" gives float and pair<a, b>.
-std::vector<std::string> arguments_in(std::string_view name) {
-  std::vector<std::string> out;
-  const std::size_t open = name.find('<');
-  if (open == std::string_view::npos || !name.ends_with('>')) return out;
-  int depth = 0;
-  std::string now;
-  for (const char c : name.substr(open + 1, name.size() - open - 2)) {
-    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      out.push_back(std::exchange(now, ""));
-    } else if (c != ' ' || !now.empty()) {
-      now += c;
-    }
-  }
-  out.push_back(now);
-  return out;
-}
-
 /// Follows values through the host function that holds the launch.
 class HostValues {
  public:
@@ -268,6 +249,24 @@ std::optional<double> real_value(const Unit& unit, const Expr& given, int hops =
 
 }  // namespace
 
+std::vector<std::string> template_arguments_in(std::string_view name) {
+  std::vector<std::string> out;
+  const std::size_t open = name.find('<');
+  if (open == std::string_view::npos || !name.ends_with('>')) return out;
+  int depth = 0;
+  std::string now;
+  for (const char c : name.substr(open + 1, name.size() - open - 2)) {
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      out.push_back(std::exchange(now, ""));
+    } else if (c != ' ' || !now.empty()) {
+      now += c;
+    }
+  }
+  out.push_back(now);
+  return out;
+}
+
 std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) {
   const Found found = first_launch(host, kernel);
   if (found.launch == nullptr) return std::nullopt;
@@ -275,7 +274,7 @@ std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) 
   HostLaunch out;
   out.line = model::line_of(host, launch.span.begin);
   out.launches = found.count;
-  out.template_arguments = arguments_in(launch.arg(0).name);
+  out.template_arguments = template_arguments_in(launch.arg(0).name);
   const std::size_t passed = launch.args.size() - kernel.parameters.size();
   HostValues values(host, *found.function);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "moves/model/affine.h"
@@ -26,6 +27,9 @@ struct HostLaunch {
   std::map<std::string, model::Polynomial> bytes;  ///< of what cudaMalloc gave to a pointer
   std::vector<std::string> template_arguments;
 };
+
+/// "f<float, pair<a, b>>" gives float and pair<a, b>; a name without arguments none.
+[[nodiscard]] std::vector<std::string> template_arguments_in(std::string_view name);
 
 /// nullopt if `host` does not launch the kernel.
 [[nodiscard]] std::optional<HostLaunch> find_launch(const model::Unit& host,

@@ -56,6 +56,7 @@ TEST_CASE(
   for (const auto& library : fs::directory_iterator(bundle / "lib")) {
     const std::string name = library.path().filename().string();
     CAPTURE(name);
+    if (name == "libwarpath_capture.so") continue;  // of applications
     CHECK(loaded.output.find(name + " => " + bundle.string()) != std::string::npos);
     ++own;
   }

@@ -34,7 +34,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"runners/cuda",
      {"driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
     {"experiments",
-     {"setup", "console", "propose", "evaluate", "study", "report", "agent", "init", "ship",
+     {"setup", "console", "propose", "evaluate", "study", "report", "agent", "capture", "init", "ship",
       "commands"}}};
 
 /// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner
@@ -107,6 +107,21 @@ TEST_CASE("within a folder includes point to rooms that come before") {
         CAPTURE(file.string());
         CAPTURE(name);
         CHECK(room_of(name) <= own);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "the library that applications are given includes nothing of the program, and is not "
+    "included") {
+  const std::string room = "runners/cuda/capture/";
+  for (const auto& [folder, allowed] : kMayInclude) {
+    for (const fs::path& file : sources_in(folder)) {
+      for (const std::string& name : own_includes(file)) {
+        CAPTURE(file.string());
+        CAPTURE(name);
+        CHECK(name.starts_with(room) == file.string().starts_with(room));
       }
     }
   }
