@@ -305,6 +305,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
   for (const std::string& local : declared_names(f)) {
     if (!bound->names.contains(local)) bound->names[local] = fresh(local);
   }
+  bound->names.insert(helper.members.begin(), helper.members.end());
   rename_words(site, helper, *bound, edits);
   out.lines = bound->lines;
   out.type = value_type(site, helper);

@@ -244,7 +244,15 @@ bool inline_call(const NormalSite& site,
     }
     edits.push_back({anchor.span.begin, anchor.span.end, text});
   } else {
-    edits.push_back({call.span.begin, call.span.end, value});
+    // `v = f(v);` whose helper leaves its value in v
+    const bool itself = place->whole && place->root->is_op(ExprKind::assign, "=") &&
+                        place->root->arg(0).is_name(value) && in_block && own_line;
+    const Span lines = whole_lines(site.unit, anchor.span);
+    if (itself) {
+      edits.push_back({lines.begin, lines.end, ""});
+    } else {
+      edits.push_back({call.span.begin, call.span.end, value});
+    }
     if (!body->lines.empty() && in_block) {
       const std::size_t at = own_line ? line : first.span.begin;
       edits.push_back({at, at,

@@ -5,8 +5,12 @@
 
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
+#include "moves/model/facts.h"
 
 namespace warpath {
+
+/// False if the kernel is in normal form already.
+[[nodiscard]] bool may_be_normalised(const model::KernelFacts& facts);
 
 /// The variant with what the facts do not follow written out in the kernel's body: calls of helpers
 /// of the file, macros around statements, groups of threads that are a block or a warp. nullopt
