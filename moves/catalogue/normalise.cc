@@ -58,7 +58,9 @@ std::optional<Variant> with_normal_form(const MoveContext& context) {
 }
 
 void register_move_normalise(MoveRegistry& registry) {
-  registry.add("normalise", "helpers, macros and thread groups written out in the kernel, loops with an index of their own",
+  registry.add("normalise",
+               "helpers, macros and thread groups written out in the kernel, loops with an index "
+               "of their own",
                [] { return std::make_unique<Normalise>(); });
 }
 

@@ -214,7 +214,7 @@ bool inline_call(const NormalSite& site,
   if (place->alone) {
     if (body->has_effects) body->lines += value + ";\n";
   } else if (!direct && !body->is_variable) {
-    std::string name = std::string(helper->function->name) + "_value";
+    std::string name = value_name(*helper->function);
     std::set<std::string, std::less<>> taken;
     for (const WordAt& w : words_in(site.unit, {0, site.unit.source().size()}))
       taken.insert(w.text);

@@ -52,7 +52,8 @@ class SharedIndex {
       return true;
     }
     if (has_start(loop_)) return why = v + " starts together with others", false;
-    if (std::ranges::any_of(uses_, [&](const Expr* e) { return sees_end(*e); }))
+    // in another iteration of a loop around it, it goes on from where it ended
+    if (std::ranges::any_of(uses_, [&](const Expr* e) { return sees_end(*e); }) || outlived())
       return why = v + " is used behind its loop", false;
     return counted_by_for(edits, why);
   }
@@ -90,18 +91,23 @@ class SharedIndex {
     return plain;
   }
 
+  /// A loop around it that the variable outlives; null if there is none.
+  [[nodiscard]] const Stmt* outlived() const {
+    const Stmt* out = nullptr;
+    for (const Stmt* around = enclosing_loop(loop_); around != nullptr;
+         around = enclosing_loop(*around)) {
+      if (!around->span.contains(variable_.stmt->span)) out = around;
+    }
+    return out;
+  }
+
   /// The use may see what the loop leaves in the variable: it stands behind the loop, or in another
   /// iteration of one around both.
   [[nodiscard]] bool sees_end(const Expr& use) const {
     if (inside(use)) return false;
-    if (use.span.begin > loop_.span.begin) return true;
-    for (const Stmt* around = enclosing_loop(loop_); around != nullptr;
-         around = enclosing_loop(*around)) {
-      const bool outlives = is_inside(*around, *variable_.stmt->parent) &&
-                            !around->span.contains(variable_.stmt->span);
-      if (outlives && around->span.contains(use.span)) return true;
-    }
-    return false;
+    const Stmt* const around = outlived();
+    return use.span.begin > loop_.span.begin ||
+           (around != nullptr && around->span.contains(use.span));
   }
 
   /// In another for that begins by setting the variable.

@@ -22,15 +22,15 @@ const std::string kLines = kIndex + "  if (i >= n) return;\n";
 TEST_CASE("a static member of a class template is a helper with the arguments of the class") {
   const Normal k(
       "template <int kTerms>\nstruct Series {\n  static constexpr float kStart = 0.5f;\n  static "
-      "__device__ float half(float v) { return v * kStart; }\n  static __device__ float of(float "
+      "__device__ float halved(float v) { return v * kStart; }\n  static __device__ float of(float "
       "v) "
       "{\n    float sum = kStart;\n    for (int t = 0; t < kTerms; ++t) {\n      sum = sum * v + "
-      "half(v);\n    }\n    return sum;\n  }\n};\n",
+      "halved(v);\n    }\n    return sum;\n  }\n};\n",
       kLines + "  y[i] = Series<3>::of(x[i]);\n");
   CHECK(k.why.empty());
   CHECK(k.has("t < 3"));
   CHECK(k.has("Series<3>::kStart"));
-  CHECK_FALSE(k.has("Series<3>::half"));
+  CHECK_FALSE(k.has("Series<3>::halved"));
 }
 
 TEST_CASE("an object that is called is its operator, with its members") {
@@ -58,7 +58,7 @@ TEST_CASE("an operator of a new object, and an object that a call changes") {
           "  Count count;\n  count.total = Plus()(x[i], 1.0f);\n  count.add(x[n - 1 - i]);\n  "
           "y[i] = count.total;\n");
   CHECK(k.why.empty());
-  CHECK(k.has("x[i] + 1.0f"));
+  CHECK_FALSE(k.has("Plus()"));
   CHECK(k.has("count.total += v"));
 }
 
