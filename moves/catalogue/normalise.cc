@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <memory>
 
 #include "moves/edit/known_shape.h"
@@ -47,7 +45,7 @@ std::optional<Variant> normal_form_of(const MoveContext& context) {
     if (kernel == nullptr || kernel->opaque.empty() || kernel->unresolved_conditionals ||
         unit.macros().empty())
       return std::nullopt;
-  } else if (model->facts.veto.empty()) {
+  } else if (!may_be_normalised(model->facts)) {
     return std::nullopt;
   }
   return normal_form(context.spec, context.variant, why);
@@ -56,17 +54,13 @@ std::optional<Variant> normal_form_of(const MoveContext& context) {
 }  // namespace
 
 std::optional<Variant> with_normal_form(const MoveContext& context) {
-  // most kernels have nothing to write out and need no second look
-  const std::string& source = context.variant.source;
-  const bool any = std::ranges::any_of(
-      std::to_array<std::string_view>({"__device__", "#define", "# define", "cooperative_groups"}),
-      [&](std::string_view word) { return source.find(word) != std::string::npos; });
-  if (!any) return std::nullopt;
   return model::remembered(context, "normalise", [&] { return normal_form_of(context); });
 }
 
 void register_move_normalise(MoveRegistry& registry) {
-  registry.add("normalise", "helpers, macros and thread groups written out in the kernel",
+  registry.add("normalise",
+               "helpers, macros and thread groups written out in the kernel, loops with an index "
+               "of their own",
                [] { return std::make_unique<Normalise>(); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -58,13 +59,27 @@ bool names_a_thread(std::string_view name) {
   return name.starts_with("threadIdx") || name.starts_with("blockIdx");
 }
 
-/// The exclusive upper bound of `value` that `p` >= 0 says; nullopt if it says none.
+bool of_thread(const Polynomial& p) {
+  const auto names = p.names();
+  return std::any_of(names.begin(), names.end(), names_a_thread);
+}
+
+/// What guards say of threads' indices: for each the polynomials that name one.
+using ThreadBounds = std::map<const Guard*, std::vector<const Polynomial*>>;
+
+ThreadBounds thread_bounds(const KernelFacts& facts) {
+  ThreadBounds out;
+  for (const auto& guard : facts.guards) {
+    for (const Polynomial& p : guard->nonnegative) {
+      if (p.is_known() && of_thread(p)) out[guard.get()].push_back(&p);
+    }
+  }
+  return out;
+}
+
+/// The exclusive upper bound of `value` that `p` >= 0 says, which names a thread; nullopt if it
+/// says none.
 std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value) {
-  const auto of_thread = [](const Polynomial& q) {
-    const auto names = q.names();
-    return std::any_of(names.begin(), names.end(), names_a_thread);
-  };
-  if (!p.is_known() || !of_thread(p)) return std::nullopt;
   Polynomial rest = p + value + 1;
   if (!rest.is_known() || of_thread(rest)) return std::nullopt;
   return rest;
@@ -73,7 +88,10 @@ std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value)
 /// Nothing outside the bound reaches global memory: every access there that stores, or that depends
 /// on `value`'s thread, stands under a guard which says as much. A kernel whose other threads load
 /// or store something may not be run with more of them.
-bool covers_kernel(const KernelFacts& facts, const Polynomial& value, const Polynomial& bound) {
+bool covers_kernel(const KernelFacts& facts,
+                   const ThreadBounds& bounds,
+                   const Polynomial& value,
+                   const Polynomial& bound) {
   std::vector<std::string> own;
   for (const std::string& name : value.names()) {
     if (names_a_thread(name)) own.push_back(name);
@@ -86,17 +104,18 @@ bool covers_kernel(const KernelFacts& facts, const Polynomial& value, const Poly
                          });
     if (!access.writes() && !depends) return true;
     return std::any_of(access.guards.begin(), access.guards.end(), [&](const Guard* guard) {
-      return std::any_of(guard->nonnegative.begin(), guard->nonnegative.end(),
-                         [&](const Polynomial& p) {
-                           const auto said = bound_in(p, value);
-                           const auto slack = said ? (bound - *said).constant() : std::nullopt;
-                           return slack && *slack >= 0;
-                         });
+      const auto known = bounds.find(guard);
+      return known != bounds.end() && std::ranges::any_of(known->second, [&](const Polynomial* p) {
+               const auto said = bound_in(*p, value);
+               const auto slack = said ? (bound - *said).constant() : std::nullopt;
+               return slack && *slack >= 0;
+             });
     });
   });
 }
 
 void find_thread_indices(KernelFacts& facts) {
+  const ThreadBounds bounds = thread_bounds(facts);
   walk(*facts.kernel->body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
       if (d->is_pointer() || d->is_array() || d->value() == nullptr ||
@@ -125,12 +144,15 @@ void find_thread_indices(KernelFacts& facts) {
       if (!any) continue;
       for (const auto& guard : facts.guards) {
         if (out.bound || guard->condition->span.begin < d->span.begin) continue;
+        // a part of a condition holds only behind it, in the condition itself
         if (guard->stmt == nullptr || !guard->stmt->is(StmtKind::if_) ||
-            guard->stmt->expr == nullptr)
+            guard->stmt->expr != guard->condition)
           continue;
-        for (const Polynomial& p : guard->nonnegative) {
-          const std::optional<Polynomial> bound = bound_in(p, out.value);
-          if (!bound || !covers_kernel(facts, out.value, *bound)) continue;
+        const auto known = bounds.find(guard.get());
+        if (known == bounds.end()) continue;
+        for (const Polynomial* p : known->second) {
+          const std::optional<Polynomial> bound = bound_in(*p, out.value);
+          if (!bound || !covers_kernel(facts, bounds, out.value, *bound)) continue;
           out.bound = bound;
           out.guard = guard.get();
           break;

@@ -147,6 +147,31 @@ bool is_settled(const NormalSite& site,
   return !taken;
 }
 
+/// Nothing reads the variable after the call but what the call's value sets, `v = f(v);`: the
+/// helper may change it in place of a copy.
+bool is_left_to(const NormalSite& site, const Expr& name, const Expr& call) {
+  const Declarator* const d = declaration_of(site.unit, name);
+  if (d == nullptr || d->stmt == nullptr || d->is_array() || d->has(kConst) || d->has(kConstexpr) ||
+      is_said_by_macro(site.unit, name.name))
+    return false;
+  const Expr* root = &call;
+  while (root->parent != nullptr) root = root->parent;
+  const bool set_again = root->is_op(ExprKind::assign, "=") && root->arg(0).is_name(name.name) &&
+                         call.stmt->is(StmtKind::expression);
+  const Stmt* around = enclosing_loop(*call.stmt);
+  const bool repeated = around != nullptr && !is_inside(*d->stmt, *around);
+  if (repeated && !set_again) return false;
+  bool left = true;
+  walk_expressions(*site.kernel.body, [&](const Expr& e) {
+    if (!e.is_name(name.name) || &e == &name) return left;
+    const bool here = call.stmt->span.contains(e.span);
+    const bool target = set_again && root->args[0] == &e;
+    left = left && (target || (here ? false : set_again || e.span.begin < call.span.begin));
+    return left;
+  });
+  return left;
+}
+
 /// A variable of the kernel: a reference to it can be replaced by the variable itself.
 bool is_own_variable(const NormalSite& site, const Expr& e) {
   const Declarator* const d = e.is(ExprKind::name) ? declaration_of(site.unit, e) : nullptr;
@@ -233,6 +258,7 @@ std::set<std::string, std::less<>> exposed_names(const NormalSite& site, const H
       return true;
     });
   }
+  if (helper.object != nullptr) out.emplace(helper.object->name);
   return out;
 }
 
@@ -286,7 +312,9 @@ std::optional<BoundParameters> bind_parameters(
     }
     const bool settled = given && a.is(ExprKind::name) && is_settled(site, a, exposed);
     const bool literal = is_literal_of(a, wanted);
-    if (!changed && ((same && settled) || literal)) {
+    const bool taken_over =
+        changed && same && settled && !array && is_left_to(site, a, *helper.call);
+    if ((!changed && ((same && settled) || literal)) || taken_over) {
       out.names[name] = argument;
       continue;
     }

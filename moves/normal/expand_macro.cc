@@ -34,7 +34,9 @@ bool is_followed(const NormalSite& site,
   if (!followed) return false;
   walk_expressions(*site.kernel.body, [&](const Expr& e) {
     if (e.is(ExprKind::call) && e.arg(0).span == name)
-      followed = expansion_of(site.unit, e).has_value() || is_pure_function(site.unit, callee(e));
+      followed =
+          (expansion_of(site.unit, e).has_value() || is_pure_function(site.unit, callee(e))) &&
+          !site.accesses_in(e.span);
     return followed;
   });
   return followed;

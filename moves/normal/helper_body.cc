@@ -290,6 +290,10 @@ void rename_words(const NormalSite& site,
 
 }  // namespace
 
+std::string value_name(const Function& function) {
+  return function.name.starts_with("operator") ? "value" : std::string(function.name) + "_value";
+}
+
 std::optional<BodyText> body_of(const NormalSite& site,
                                 const HelperCall& helper,
                                 std::string& why) {
@@ -305,6 +309,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
   for (const std::string& local : declared_names(f)) {
     if (!bound->names.contains(local)) bound->names[local] = fresh(local);
   }
+  bound->names.insert(helper.members.begin(), helper.members.end());
   rename_words(site, helper, *bound, edits);
   out.lines = bound->lines;
   out.type = value_type(site, helper);
@@ -329,7 +334,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
     }
   } else if (!out.type.empty()) {
     if (out.type == "auto") return why = std::string(f.name) + " returns auto", std::nullopt;
-    out.value = fresh(std::string(f.name) + "_value");
+    out.value = fresh(value_name(f));
     out.is_variable = true;
     out.lines += out.type + " " + out.value + ";\n";
   }

@@ -22,6 +22,9 @@ struct BodyText {
   bool has_effects = false;  ///< evaluating the value has
 };
 
+/// What a variable with the function's value is called.
+[[nodiscard]] std::string value_name(const model::Function& function);
+
 /// The body with its parameters bound to the arguments and fresh names for its variables. nullopt
 /// with one line in `why` if its returns, parameters or arrays cannot be written there.
 [[nodiscard]] std::optional<BodyText> body_of(const NormalSite& site,

@@ -5,6 +5,7 @@
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/member_call.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -32,26 +33,10 @@ bool is_reached(const Function& function, const Function& kernel, std::string_vi
 std::vector<const Function*> candidates(const NormalSite& site, std::string_view callee) {
   std::vector<const Function*> out;
   for (const Function* f : site.unit.functions()) {
-    if (f->name == unqualified(callee) && !f->is_member && is_reached(*f, site.kernel, callee))
+    if (f->name == unqualified(callee) && f->record == nullptr &&
+        is_reached(*f, site.kernel, callee))
       out.push_back(f);
   }
-  return out;
-}
-
-/// The pieces between top-level commas; brackets of template arguments count, too.
-std::vector<std::string> split_arguments(std::string_view text) {
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
-    if (c == ',' && depth == 0) {
-      out.emplace_back();
-    } else if (c != ' ' || !out.back().empty()) {
-      out.back() += c;
-    }
-  }
-  while (!out.back().empty() && out.back().back() == ' ') out.back().pop_back();
   return out;
 }
 
@@ -93,17 +78,19 @@ bool fits_as_word(const Unit& unit, const Function& function, std::string_view n
   });
 }
 
-bool bind_template(const NormalSite& site, HelperCall& out, std::string& why) {
-  const Function& f = *out.function;
-  if (f.template_parameters.empty()) return true;
-  const Expr& named = out.call->arg(0);
-  const std::string_view text = site.unit.text(named);
+/// Template arguments that the call of a function that is no member says.
+std::vector<std::string> said_arguments(const NormalSite& site, const Expr& call) {
+  const std::string_view text = site.unit.text(call.arg(0));
   const std::size_t open = text.find('<');
-  const std::vector<std::string> given =
-      open == std::string_view::npos
-          ? std::vector<std::string>{}
-          : split_arguments(text.substr(open + 1, text.rfind('>') - open - 1));
-  std::optional<KernelFacts> facts;
+  if (open == std::string_view::npos) return {};
+  return split_arguments(text.substr(open + 1, text.rfind('>') - open - 1));
+}
+
+bool bind_template(const NormalSite& site,
+                   const std::vector<std::string>& given,
+                   HelperCall& out,
+                   std::string& why) {
+  const Function& f = *out.function;
   for (std::size_t k = 0; k < f.template_parameters.size(); ++k) {
     const TemplateParameter& p = f.template_parameters[k];
     std::string bound = k < given.size() ? given[k] : std::string();
@@ -111,13 +98,12 @@ bool bind_template(const NormalSite& site, HelperCall& out, std::string& why) {
     for (std::size_t i = 0; bound.empty() && p.is_type && i < f.parameters.size(); ++i) {
       if (site.unit.plain_text(f.parameters[i]->type) != p.name || out.arguments[i] == nullptr)
         continue;
-      if (!facts) facts = analyse(site.unit, site.kernel, {&site.spec, &site.variant});
-      bound = deduced(*facts, *f.parameters[i], *out.arguments[i]);
+      bound = deduced(site.facts, *f.parameters[i], *out.arguments[i]);
       // two arguments must agree
       for (std::size_t j = i + 1; j < f.parameters.size(); ++j) {
         if (site.unit.plain_text(f.parameters[j]->type) == p.name &&
-            deduced(*facts, *f.parameters[j], *out.arguments[j]) != bound &&
-            deduced(*facts, *f.parameters[j], *out.arguments[j]) != "const " + bound)
+            deduced(site.facts, *f.parameters[j], *out.arguments[j]) != bound &&
+            deduced(site.facts, *f.parameters[j], *out.arguments[j]) != "const " + bound)
           return why = "the types of " + std::string(f.name) + " do not follow from its arguments",
                  false;
       }
@@ -232,7 +218,8 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   }
   for (const WordAt& w : all) {
     words.push_back(w.text);
-    if (!own.contains(w.text) && !helper.types.contains(w.text)) free.insert(w.text);
+    if (!own.contains(w.text) && !helper.types.contains(w.text) && !helper.members.contains(w.text))
+      free.insert(w.text);
   }
   for (const std::string& word : macro_words(site.unit, words)) {
     if (own.contains(word))
@@ -264,10 +251,15 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   });
   if (twice) return why = "a name of " + std::string(f.name) + " means two things", false;
   // names of another namespace
-  const bool reached = f.scope.empty() || site.kernel.scope == f.scope ||
-                       site.kernel.scope.starts_with(std::string(f.scope) + "::");
+  std::string_view scope = f.scope;
+  if (f.record != nullptr) {
+    const std::size_t colons = scope.rfind("::");
+    scope = colons == std::string_view::npos ? "" : scope.substr(0, colons);
+  }
+  const bool reached = scope.empty() || site.kernel.scope == scope ||
+                       site.kernel.scope.starts_with(std::string(scope) + "::");
   for (const Function* other : site.unit.functions()) {
-    if (!reached && other->scope == f.scope && free.contains(other->name))
+    if (!reached && other->scope == scope && free.contains(other->name))
       return why = std::string(f.name) + " uses names of its namespace", false;
   }
   for (const Declarator* d : site.unit.globals()) {
@@ -281,7 +273,6 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
 /// the only one.
 void keep_exact(const NormalSite& site, const Expr& call, std::vector<const Function*>& all) {
   if (site.unit.text(call.arg(0)).find('<') != std::string_view::npos) return;
-  const KernelFacts facts = analyse(site.unit, site.kernel, {&site.spec, &site.variant});
   std::vector<const Function*> exact;
   for (const Function* f : all) {
     bool same = f->template_parameters.empty();
@@ -290,7 +281,7 @@ void keep_exact(const NormalSite& site, const Expr& call, std::vector<const Func
       const std::size_t depth = static_cast<std::size_t>(p.pointer_depth) + p.extents.size();
       const std::string type =
           site.unit.resolved_type(site.unit.plain_text(p.type)) + std::string(depth, '*');
-      same = type == type_of(facts, call.arg(i + 1));
+      same = type == type_of(site.facts, call.arg(i + 1));
     }
     if (same) exact.push_back(f);
   }
@@ -355,6 +346,14 @@ std::vector<WordAt> words_in(const Unit& unit, Span span) {
   return out;
 }
 
+bool is_said_by_macro(const Unit& unit, std::string_view word) {
+  return std::ranges::any_of(unit.macros(), [&](const Macro& macro) {
+    const std::vector<Token> tokens = tokenize(macro.body).tokens;
+    return std::ranges::any_of(tokens,
+                               [&](const Token& t) { return spelling(macro.body, t) == word; });
+  });
+}
+
 std::set<std::string, std::less<>> declared_names(const Function& function) {
   std::set<std::string, std::less<>> out;
   for (const Declarator* p : function.parameters) out.emplace(p->name);
@@ -380,10 +379,13 @@ std::vector<const Expr*> helper_calls(const NormalSite& site) {
   std::vector<const Expr*> out;
   walk_expressions(*site.kernel.body, [&](const Expr& e) {
     const std::string_view f = callee(e);
+    if (e.is(ExprKind::call) && site.unit.macro(f) == nullptr) {
+      const auto member = member_call(site, e);
+      if (member && !candidates(site, *member).empty()) out.push_back(&e);
+    }
     if (f.empty() || site.unit.macro(f) != nullptr) return true;
-    if (!candidates(site, f).empty() && !expansion_of(site.unit, e) &&
-        !is_pure_function(site.unit, f))
-      out.push_back(&e);
+    const bool followed = expansion_of(site.unit, e) || is_pure_function(site.unit, f);
+    if (!candidates(site, f).empty() && (!followed || site.accesses_in(e.span))) out.push_back(&e);
     return true;
   });
   return out;
@@ -396,15 +398,17 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
     why = reason;
     return std::nullopt;
   };
-  const std::string f(unqualified(callee(call)));
+  const auto member = member_call(site, call);
+  const std::string f(member ? member->name : unqualified(callee(call)));
   const Unit nothing = parse(std::string());  // names that no file declares
-  if (is_pure_function(nothing, f) || is_cuda_name(f) || f.starts_with("__") ||
-      f.starts_with("atomic"))
+  if (!member && (is_pure_function(nothing, f) || is_cuda_name(f) || f.starts_with("__") ||
+                  f.starts_with("atomic")))
     return declined(f + " is also a name of CUDA");
   std::vector<const Function*> definitions;
   std::size_t heads = 0;
   const std::size_t given = call.args.size() - 1;
-  const std::vector<const Function*> all = candidates(site, callee(call));
+  const std::vector<const Function*> all =
+      member ? candidates(site, *member) : candidates(site, callee(call));
   for (const Function* c : all) {
     const auto named = [&](std::size_t i) { return c->parameters[i]->value() != nullptr; };
     const bool takes_all = given <= c->parameters.size();
@@ -427,7 +431,8 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
   out.function = definitions[0];
   const Function& function = *out.function;
   if (!function.is_device) return declined(f + " is no device function");
-  for (const Function* other : site.unit.functions()) {
+  for (const Function* other :
+       member ? std::span<const Function* const>{} : site.unit.functions()) {
     if (other->name.starts_with(f + "<")) return declined(f + " has specialisations");
     if (other != &function && other->name == f && other->body == nullptr &&
         other->parameters.size() != function.parameters.size())
@@ -456,7 +461,16 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
       return declined("an argument of " + f + " is not understood");
     out.arguments.push_back(argument);
   }
-  if (!bind_template(site, out, why) || !means_the_same(site, out, why)) return std::nullopt;
+  if (member) {
+    std::set<std::string, std::less<>> names;
+    if (!names_of_class(site, *member, function, names, why)) return std::nullopt;
+    for (const std::string& name : names) out.members.emplace(name, member->prefix + name);
+    out.types = member->types;
+    out.object = member->object;
+  }
+  if (!bind_template(site, member ? member->arguments : said_arguments(site, call), out, why) ||
+      !means_the_same(site, out, why))
+    return std::nullopt;
   return out;
 }
 

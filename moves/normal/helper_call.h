@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,14 @@ struct NormalSite {
   /// Shared arrays of inlined helpers in the kernel, by helper and name: there is one for all its
   /// calls.
   std::map<std::string, std::string>& hoisted;
+  const model::KernelFacts& facts;
+
+  /// Of the accesses that stand in helpers and macros, whose text no move can change, one is here.
+  [[nodiscard]] bool accesses_in(model::Span call) const {
+    return std::ranges::any_of(facts.accesses, [&](const model::Access& a) {
+      return a.in_helper && a.expr->span == call;
+    });
+  }
 };
 
 /// A call of a function of the file, with all that is substituted in its body but the arguments.
@@ -27,12 +36,15 @@ struct HelperCall {
   const model::Expr* call = nullptr;
   const model::Function* function = nullptr;
   std::map<std::string, std::string, std::less<>> types;  ///< text by template parameter
+  /// what names of its class become in the kernel: "size" -> "op.size"; empty for other functions
+  std::map<std::string, std::string, std::less<>> members;
+  const model::Declarator* object = nullptr;  ///< that it is called on and may change
   /// one a parameter: as given at the call, or its default
   std::vector<const model::Expr*> arguments;
 };
 
-/// Calls of the kernel that go to functions of the file and that the facts do not look into,
-/// outermost first.
+/// Calls of the kernel that go to functions of the file, or to members of its classes, and that the
+/// facts do not look into, outermost first.
 [[nodiscard]] std::vector<const model::Expr*> helper_calls(const NormalSite& site);
 
 /// Which function is called, with which template arguments. nullopt with one line in `why` if that
@@ -47,6 +59,9 @@ struct WordAt {
   model::Span span;
 };
 [[nodiscard]] std::vector<WordAt> words_in(const model::Unit& unit, model::Span span);
+
+/// The body of a macro of the file says the word.
+[[nodiscard]] bool is_said_by_macro(const model::Unit& unit, std::string_view word);
 
 /// Names declared in the function: parameters and locals.
 [[nodiscard]] std::set<std::string, std::less<>> declared_names(const model::Function& function);

@@ -214,7 +214,7 @@ bool inline_call(const NormalSite& site,
   if (place->alone) {
     if (body->has_effects) body->lines += value + ";\n";
   } else if (!direct && !body->is_variable) {
-    std::string name = std::string(helper->function->name) + "_value";
+    std::string name = value_name(*helper->function);
     std::set<std::string, std::less<>> taken;
     for (const WordAt& w : words_in(site.unit, {0, site.unit.source().size()}))
       taken.insert(w.text);
@@ -244,7 +244,15 @@ bool inline_call(const NormalSite& site,
     }
     edits.push_back({anchor.span.begin, anchor.span.end, text});
   } else {
-    edits.push_back({call.span.begin, call.span.end, value});
+    // `v = f(v);` whose helper leaves its value in v
+    const bool itself = place->whole && place->root->is_op(ExprKind::assign, "=") &&
+                        place->root->arg(0).is_name(value) && in_block && own_line;
+    const Span lines = whole_lines(site.unit, anchor.span);
+    if (itself) {
+      edits.push_back({lines.begin, lines.end, ""});
+    } else {
+      edits.push_back({call.span.begin, call.span.end, value});
+    }
     if (!body->lines.empty() && in_block) {
       const std::size_t at = own_line ? line : first.span.begin;
       edits.push_back({at, at,

@@ -6,6 +6,7 @@
 #include "moves/model/facts_state.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
+#include "moves/normal/own_index.h"
 #include "moves/normal/thread_groups.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -19,16 +20,22 @@ constexpr int kMostSteps = 200;
 constexpr std::size_t kMostGrowth = 200'000;     // bytes
 constexpr std::size_t kMostParsed = 40'000'000;  // bytes, by all steps
 
-/// How much of the kernel the facts do not follow.
+/// How much of the kernel the facts do not follow, or follow where no move can change it.
 std::size_t vetoes(const KernelFacts& facts) {
   std::size_t out = facts.state->unknown_effects.size() + facts.kernel->opaque.size();
+  out += static_cast<std::size_t>(
+      std::ranges::count_if(facts.accesses, [](const Access& a) { return a.in_helper; }));
+  out += static_cast<std::size_t>(
+      std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
 
+/// What the facts say of a text.
 struct Vetoes {
   std::size_t count = 0;
   std::string first;
+  std::size_t misread = 0;  ///< opaque spans of the file
 };
 
 std::optional<Vetoes> vetoes_of(const KernelSpec& spec, const Variant& variant) {
@@ -36,7 +43,7 @@ std::optional<Vetoes> vetoes_of(const KernelSpec& spec, const Variant& variant) 
   const Function* const kernel = unit.find_kernel(variant.kernel_name);
   if (kernel == nullptr || kernel->body == nullptr || unit.ambiguous()) return std::nullopt;
   const KernelFacts facts = analyse(unit, *kernel, {&spec, &variant});
-  return Vetoes{vetoes(facts), facts.veto};
+  return Vetoes{vetoes(facts), facts.veto, unit.opaque().size()};
 }
 
 /// Removes functions that the kernel called and that nothing refers to any more.
@@ -47,7 +54,7 @@ void drop_unused(const KernelSpec& spec, Variant& variant, std::set<std::string>
     for (const std::string& name : inlined) {
       std::vector<Span> own;
       for (const Function* f : unit.functions()) {
-        if (f->name == name && !f->is_member) own.push_back(f->span);
+        if (f->name == name && f->record == nullptr) own.push_back(f->span);
       }
       const auto is_own = [&](std::size_t at) {
         return std::ranges::any_of(own, [&](Span s) { return s.begin <= at && at < s.end; });
@@ -87,24 +94,36 @@ class Normaliser {
   void run() {
     const std::size_t most = now_.source.size() + kMostGrowth;
     std::size_t parsed = now_.source.size();
-    for (int i = 0; i < kMostSteps && now_.source.size() < most && parsed < kMostParsed && step();
-         ++i)
+    bool stepped = step();
+    before_ = last_;
+    for (int i = 1; stepped && i < kMostSteps && now_.source.size() < most && parsed < kMostParsed;
+         ++i) {
       parsed += now_.source.size();
-    drop_unused(spec_, now_, inlined_);
+      stepped = step();
+    }
+    after_ = stepped ? vetoes_of(spec_, now_) : last_;
+    if (!inlined_.empty()) drop_unused(spec_, now_, inlined_);
     std::vector<Edit> edits;
     if (ungrouped_) drop_group_header(parse(spec_, now_), edits);
     now_.source = edited(now_.source, std::move(edits));
   }
   [[nodiscard]] const Variant& variant() const { return now_; }
+  /// Of the text as given, and of the result; nullopt if there is no kernel that can be read.
+  [[nodiscard]] const std::optional<Vetoes>& before() const { return before_; }
+  [[nodiscard]] const std::optional<Vetoes>& after() const { return after_; }
   /// Why something was left as it was; empty if nothing was.
   [[nodiscard]] const std::string& left() const { return left_; }
 
  private:
   bool step() {
+    last_.reset();
     const Unit unit = parse(spec_, now_);
     const Function* const kernel = unit.find_kernel(now_.kernel_name);
     if (kernel == nullptr || kernel->body == nullptr || unit.ambiguous()) return false;
-    const NormalSite site{unit, *kernel, spec_, now_, hoisted_};
+    const KernelFacts facts = analyse(unit, *kernel, {&spec_, &now_});
+    last_ = Vetoes{vetoes(facts), facts.veto, unit.opaque().size()};
+    if (last_->count == 0) return false;
+    const NormalSite site{unit, *kernel, spec_, now_, hoisted_, facts};
     left_.clear();
     std::vector<Edit> edits;
     std::string why;
@@ -129,6 +148,12 @@ class Normaliser {
       ungrouped_ = ungrouped_ || done;
       keep(why);
     }
+    if (!done) {
+      why.clear();
+      edits.clear();
+      done = own_index(site, edits, why);
+      keep(why);
+    }
     if (done) now_.source = edited(unit.source(), std::move(edits));
     return done;
   }
@@ -142,24 +167,28 @@ class Normaliser {
   std::map<std::string, std::string> hoisted_;
   std::set<std::string> inlined_;
   std::string left_;
+  std::optional<Vetoes> before_, after_, last_;  // last_: of the text before the last step
   bool ungrouped_ = false;
 };
 
 }  // namespace
 
+bool may_be_normalised(const KernelFacts& facts) {
+  return vetoes(facts) > 0;
+}
+
 std::optional<Variant> normal_form(const KernelSpec& spec,
                                    const Variant& variant,
                                    std::string& why) {
-  const auto before = vetoes_of(spec, variant);
-  if (!before) return why = "no kernel that can be read", std::nullopt;
-  if (before->count == 0) return why = "the facts follow all of the kernel", std::nullopt;
   Normaliser normaliser(spec, variant);
   normaliser.run();
-  const auto after = vetoes_of(spec, normaliser.variant());
+  const auto& before = normaliser.before();
+  const auto& after = normaliser.after();
+  if (!before) return why = "no kernel that can be read", std::nullopt;
+  if (before->count == 0) return why = "the facts follow all of the kernel", std::nullopt;
   // invalid C++ may only seem better because more of it is misread
-  const auto misread = [&](const Variant& v) { return parse(spec, v).opaque().size(); };
-  const bool better = after && after->count < before->count;
-  if (better && misread(normaliser.variant()) <= misread(variant)) return normaliser.variant();
+  if (after && after->count < before->count && after->misread <= before->misread)
+    return normaliser.variant();
   why = normaliser.left();
   if (why.empty()) why = after ? after->first : before->first;
   return std::nullopt;

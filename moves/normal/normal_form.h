@@ -5,12 +5,17 @@
 
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
+#include "moves/model/facts.h"
 
 namespace warpath {
 
-/// The variant with what the facts do not follow written out in the kernel's body: calls of helpers
-/// of the file, macros around statements, groups of threads that are a block or a warp. nullopt
-/// with one line in `why` if the facts would not follow more of the kernel then.
+/// False if the kernel is in normal form already.
+[[nodiscard]] bool may_be_normalised(const model::KernelFacts& facts);
+
+/// The variant with what the facts do not follow, or what no move could change, written out in the
+/// kernel's body: calls of helpers of the file, macros around statements or with accesses, groups
+/// of threads that are a block or a warp, loops whose index lives outside. nullopt with one line in
+/// `why` if nothing would be better then.
 [[nodiscard]] std::optional<Variant> normal_form(const KernelSpec& spec,
                                                  const Variant& variant,
                                                  std::string& why);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/text/source_edit.h"
 #include "moves/syntax/parser.h"
@@ -235,7 +236,14 @@ void Parser::parse_type_item(std::size_t end, std::string_view scope, Function& 
       if (is_word(name)) inner += (inner.empty() ? "" : "::") + std::string(lex(name).text);
       at_ = open + 1;
       const std::size_t close = close_of(open);
+      Record* const record = s_.make<Record>();
+      if (is_word(name)) record->name = lex(name).text;
+      record->head = span(name + 1, open);
+      record->body = {s_.lexemes[open].end, s_.lexemes[close].begin};
+      record->template_parameters = head.template_parameters;
+      const Record* const outside = std::exchange(record_, record);
       parse_items(close, s_.keep(inner), true);
+      record_ = outside;
     }
     at_ = from;
   }

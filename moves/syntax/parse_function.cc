@@ -236,7 +236,7 @@ bool Parser::parse_function(std::size_t end,
   out->name_span = span(name, name_end);
   out->attributes = span(from, name);
   out->scope = scope;
-  out->is_member = in_class;
+  out->record = in_class ? record_ : nullptr;
   const std::size_t opaque_before = s_.opaque.size();
   const Function* const outer = function_;
   function_ = out;

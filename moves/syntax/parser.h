@@ -167,6 +167,7 @@ class Parser {
   int depth_ = 0;
   const Stmt* stmt_ = nullptr;            // being parsed
   const Function* function_ = nullptr;    // being parsed
+  const Record* record_ = nullptr;        // whose members are being parsed
   std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then not a cast
   std::set<std::string_view> macros_;
   std::set<std::string_view>

@@ -191,6 +191,14 @@ struct TemplateParameter {
   const Expr* default_value = nullptr;
 };
 
+/// A class, struct or union with members.
+struct Record {
+  std::string_view name;  ///< empty: it has none
+  Span head;              ///< between its name and "{": what it is derived from
+  Span body;              ///< inside the braces
+  std::span<TemplateParameter const> template_parameters;
+};
+
 /// A function definition or declaration, at namespace level or in a class.
 struct Function {
   Span span;  ///< from its first word (including template <..> and extern "C") past } or ;
@@ -209,7 +217,7 @@ struct Function {
   bool is_device = false;      ///< __device__
   bool is_host = false;        ///< __host__
   bool extern_c = false;
-  bool is_member = false;
+  const Record* record = nullptr;        ///< that it is a member of
   std::string_view scope;                ///< enclosing "ns::Class"; empty at file level
   std::span<Span const> opaque;          ///< opaque spans inside, in order
   bool unresolved_conditionals = false;  ///< an #if inside depends on names unknown to the parser

@@ -1,0 +1,224 @@
+#include "moves/normal/member_call.h"
+
+#include <algorithm>
+
+#include "engine/text/local_names.h"
+#include "moves/syntax/syntax_query.h"
+
+namespace warpath {
+
+using namespace model;
+
+namespace {
+
+/// A name and the template arguments behind it.
+struct NamePart {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+/// "ns::Sum<4>::of" in parts; empty if it is something else.
+std::vector<NamePart> parts_of(std::string_view text) {
+  std::vector<NamePart> out;
+  while (!text.empty()) {
+    int depth = 0;
+    std::size_t end = 0;
+    for (; end < text.size(); ++end) {
+      if (text[end] == '<' || text[end] == '(') ++depth;
+      if (text[end] == '>' || text[end] == ')') --depth;
+      if (depth == 0 && text.substr(end, 2) == "::") break;
+    }
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 2));
+    if (part.empty() && out.empty() && !text.empty()) continue;  // ::f
+    const std::size_t open = part.find('<');
+    NamePart one{std::string(part.substr(0, open)), {}};
+    while (one.name.ends_with(' ')) one.name.pop_back();
+    if (one.name.empty() || one.name.find(' ') != std::string::npos) return {};
+    if (open != std::string_view::npos) {
+      const std::size_t close = part.rfind('>');
+      if (close == std::string_view::npos || close < open) return {};
+      one.arguments = split_arguments(part.substr(open + 1, close - open - 1));
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// The class whose members the file defines; null unless there is exactly one of the name.
+const Record* record_of(const NormalSite& site,
+                        const std::vector<NamePart>& parts,
+                        std::size_t count) {
+  std::string path;
+  for (std::size_t i = 0; i < count; ++i) path += (i > 0 ? "::" : "") + parts[i].name;
+  const Record* found = nullptr;
+  for (const Function* f : site.unit.functions()) {
+    if (f->record == nullptr || f->record == found || f->record->name != parts[count - 1].name)
+      continue;
+    if (f->scope != path && !f->scope.ends_with("::" + path)) continue;
+    if (found != nullptr) return nullptr;
+    found = f->record;
+  }
+  return found;
+}
+
+/// Gives the parameters of the class their arguments.
+bool bind_class(const NormalSite& site, const std::vector<std::string>& given, MemberCall& out) {
+  const auto parameters = out.record->template_parameters;
+  if (given.size() > parameters.size()) return false;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const TemplateParameter& p = parameters[i];
+    if (site.unit.text(p.span).find("...") != std::string_view::npos) return false;
+    std::string bound = i < given.size() ? given[i] : std::string();
+    if (bound.empty() && p.default_value != nullptr)
+      bound = site.unit.plain_text(p.default_value->span);
+    const bool plain = bound.find_first_of("*&") == std::string::npos &&
+                       (!p.is_type || bound.find(' ') == std::string::npos);
+    if (bound.empty() || !plain) return false;
+    if (!p.is_type && bound.find_first_of(" +-/%<>?:,|") != std::string::npos)
+      bound = "(" + bound + ")";
+    out.types.emplace(p.name, bound);
+  }
+  return true;
+}
+
+/// The class that `type` names, with its arguments.
+bool set_class(const NormalSite& site, const std::string& type, MemberCall& out) {
+  const std::vector<NamePart> parts = parts_of(type);
+  if (parts.empty()) return false;
+  out.record = record_of(site, parts, parts.size());
+  return out.record != nullptr && bind_class(site, parts.back().arguments, out);
+}
+
+/// Names that the body of the class declares: members, enumerators and types.
+std::set<std::string, std::less<>> declared_in(const NormalSite& site, const Record& record) {
+  std::set<std::string, std::less<>> out;
+  const std::string_view text = site.unit.text(record.body);
+  const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::size_t at = record.body.begin + tokens[i].begin;
+    const bool inside = std::ranges::any_of(site.unit.functions(), [&](const Function* f) {
+      return f->record == &record && f->parameters_span.begin <= at && at < f->span.end;
+    });
+    const std::string word = spelling(text, tokens[i]);
+    if (inside || tokens[i].kind != TokenKind::identifier || is_keyword(word)) continue;
+    const std::string next = i + 1 < tokens.size() ? spelling(text, tokens[i + 1]) : ";";
+    if (next.find_first_of(";,=[(){}:") == 0 && next != "::") out.insert(word);
+  }
+  out.erase(std::string(record.name));
+  return out;
+}
+
+/// The class says more of its members than this looks at.
+bool is_plain(const NormalSite& site, const Record& record) {
+  static const std::set<std::string, std::less<>> kMore{
+      "typedef", "using", "enum", "struct", "class", "union", "virtual", "mutable", "friend"};
+  if (site.unit.text(record.head).find(':') != std::string_view::npos) return false;
+  const std::string_view text = site.unit.text(record.body);
+  const std::vector<Token> tokens = tokenize(text).tokens;
+  return std::ranges::none_of(tokens, [&](const Token& t) {
+    return t.kind == TokenKind::directive || kMore.contains(spelling(text, t));
+  });
+}
+
+bool says(std::string_view text, std::string_view wanted) {
+  return std::ranges::any_of(tokenize(text).tokens,
+                             [&](const Token& t) { return spelling(text, t) == wanted; });
+}
+
+}  // namespace
+
+std::vector<std::string> split_arguments(std::string_view text) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
+    if (c == ',' && depth == 0) {
+      out.emplace_back();
+    } else if (c != ' ' || !out.back().empty()) {
+      out.back() += c;
+    }
+  }
+  while (!out.back().empty() && out.back().back() == ' ') out.back().pop_back();
+  return out;
+}
+
+std::optional<MemberCall> member_call(const NormalSite& site, const Expr& call) {
+  const Expr& called = call.arg(0);
+  MemberCall out;
+  if (called.is(ExprKind::cast) && called.args.empty()) {  // Sum()(a, b)
+    out.name = "operator()";
+    out.prefix = std::string(site.unit.text(called.span)) + ".";
+    if (!set_class(site, site.unit.plain_text(called.type), out)) return std::nullopt;
+    return out;
+  }
+  const bool member = called.is_op(ExprKind::member, ".");
+  const Expr& name = member ? called.arg(0) : called;
+  if (!name.is(ExprKind::name)) return std::nullopt;
+  const Declarator* const d = declaration_of(site.unit, name);
+  if (d != nullptr && d->function == &site.kernel) {  // of an object
+    if (d->is_pointer() || d->is_array() || d->is_function_pointer) return std::nullopt;
+    out.object = d;
+    out.prefix = std::string(d->name) + ".";
+    const std::vector<NamePart> parts =
+        member ? parts_of(site.unit.plain_text({called.name_span.begin, called.span.end}))
+               : std::vector<NamePart>{{"operator()", {}}};
+    if (parts.size() != 1) return std::nullopt;
+    out.name = parts[0].name, out.arguments = parts[0].arguments;
+    const std::string type = site.unit.resolved_type(site.unit.plain_text(d->type));
+    if (!set_class(site, type, out)) return std::nullopt;
+    return out;
+  }
+  if (member) return std::nullopt;
+  const std::vector<NamePart> parts = parts_of(site.unit.plain_text(name.span));
+  if (parts.size() < 2) return std::nullopt;
+  out.record = record_of(site, parts, parts.size() - 1);
+  if (out.record == nullptr || !bind_class(site, parts[parts.size() - 2].arguments, out))
+    return std::nullopt;
+  out.name = parts.back().name, out.arguments = parts.back().arguments;
+  const std::string text = site.unit.plain_text(name.span);
+  const std::size_t own = text.rfind("::" + out.name);
+  if (own == std::string::npos) return std::nullopt;
+  out.prefix = text.substr(0, own + 2);
+  return out;
+}
+
+std::vector<const Function*> candidates(const NormalSite& site, const MemberCall& member) {
+  std::vector<const Function*> out;
+  for (const Function* f : site.unit.functions()) {
+    if (f->record == member.record && f->name == member.name) out.push_back(f);
+  }
+  return out;
+}
+
+bool names_of_class(const NormalSite& site,
+                    const MemberCall& member,
+                    const Function& function,
+                    std::set<std::string, std::less<>>& names,
+                    std::string& why) {
+  const std::string f(function.name);
+  if (!is_plain(site, *member.record)) return why = "the class of " + f + " is not plain", false;
+  const bool is_static = says(site.unit.text(function.attributes), "static");
+  if (!is_static && member.prefix.ends_with("::"))
+    return why = f + " is called on no object", false;
+  const std::string_view body = site.unit.text(function.body->span);
+  if (says(body, "this")) return why = f + " says this", false;
+  if (says(body, f)) return why = f + " calls itself", false;
+  const auto own = declared_names(function);
+  const auto of_class = declared_in(site, *member.record);
+  const Span head{function.span.begin, function.body->span.begin};
+  for (const WordAt& w : words_in(site.unit, head)) {
+    if (of_class.contains(w.text) && w.text != function.name && !own.contains(w.text))
+      return why = "a type of " + f + " is one of its class", false;
+  }
+  for (const WordAt& w : words_in(site.unit, function.body->span)) {
+    if (of_class.contains(w.text) && !own.contains(w.text)) names.insert(w.text);
+  }
+  // a new object for every name would be one for every use
+  if (!names.empty() && member.object == nullptr && !member.prefix.ends_with("::"))
+    return why = f + " uses members of a new object", false;
+  return true;
+}
+
+}  // namespace warpath
