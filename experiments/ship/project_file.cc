@@ -20,8 +20,6 @@ struct ProjectText : Project {
 
 template <>
 struct Description<ProjectText> {
-  static constexpr std::string_view title = "project";
-  static constexpr std::string_view help = "an application that a kernel is deployed into";
   template <class V>
   static void fields(V& v) {
     v(&ProjectText::root_text, {"root", "folder of the tree, relative to this file"});
