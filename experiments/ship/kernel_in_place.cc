@@ -15,6 +15,8 @@ constexpr std::string_view kUseExport =
 void require_same_call(const Project& project, const Shipment& shipment) {
   const ShippedKernel &best = shipment.best(), &original = shipment.original();
   const std::string place = project.at(project.target_file).string();
+  if (shipment.has_versions())
+    throw bad_input(place, "a best kernel with versions for several sizes", kUseExport);
   if (best.variant.launch != original.variant.launch || best.variant.has_extras())
     throw bad_input(place, "a best kernel with a launch of its own", kUseExport);
   if (best.variant.tunables != original.variant.tunables)

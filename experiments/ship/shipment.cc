@@ -96,7 +96,11 @@ Shipment::Shipment(const fs::path& folder) : folder_(folder), run_(folder) {
                (outcome ? outcome->verdict.summary() : std::string("no outcome"));
     return;
   }
-  best_ = shipped(run_.variant(node_));
+  const Variant whole = run_.variant(node_);
+  const Variant& serving = version_for(spec(), whole, *primary_);
+  has_versions_ = !whole.versions.empty();
+  best_ = shipped(alone(serving));
+  best_.compiled_in.insert(serving.when.begin(), serving.when.end());
   original_ = shipped(baseline_variant(spec()));
 }
 
@@ -147,7 +151,7 @@ std::string Shipment::provenance_json() const {
            {"revision", of(environment, "revision")},
            {"exported_by", std::string(revision())}};
   for (const char* const key : {"speedup", "speedup_interval", "baseline_ms", "best_ms", "builds",
-                                "finalists", "verdict", "contract"})
+                                "finalists", "verdict", "contract", "sizes"})
     out[key] = of(summary, key);
   return out.dump(2, ' ', false, json::error_handler_t::replace);
 }

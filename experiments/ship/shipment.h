@@ -27,8 +27,8 @@ struct ShippedKernel {
   std::vector<std::string> kernels;
   /// Names of every `__global__` function that its text defines.
   std::vector<std::string> defined;
-  /// Integer and bool compile-time arguments that its text names, with the value compiled in: it
-  /// holds for these values only.
+  /// Integer and bool arguments with the value that it holds for only: compile-time ones that its
+  /// text names, and those that it is launched for where the best kernel has versions.
   std::map<std::string, std::int64_t, std::less<>> compiled_in;
   std::vector<std::string> options;  ///< of the compiler, without macros
 };
@@ -47,7 +47,9 @@ class Shipment {
   [[nodiscard]] const RecordedRun& run() const { return run_; }
   [[nodiscard]] const KernelSpec& spec() const { return run_.spec(); }
   [[nodiscard]] const DeviceFacts& device() const { return run_.device(); }
+  /// Of a kernel with versions for several sizes: the version of the primary workload.
   [[nodiscard]] const ShippedKernel& best() const { return best_; }
+  [[nodiscard]] bool has_versions() const { return has_versions_; }
   [[nodiscard]] const ShippedKernel& original() const { return original_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   /// The spec's name as an identifier of C.
@@ -71,6 +73,7 @@ class Shipment {
   const Workload* primary_ = nullptr;
   std::string summary_;  // text of best_summary.json
   std::size_t node_ = 0;
+  bool has_versions_ = false;
   double speedup_ = 1;
   std::optional<Interval> interval_;
   std::string refusal_;
