@@ -20,6 +20,10 @@ __extension__ using Product128 = unsigned __int128;  // g++ and clang support it
 class Rng {
  public:
   Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index = 0);
+  using State = std::array<std::uint64_t, 4>;
+  /// Goes on where the stream with this state() was.
+  explicit Rng(const State& state) : state_(state) {}
+  [[nodiscard]] const State& state() const { return state_; }
 
   [[nodiscard]] std::uint64_t next() {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
@@ -54,7 +58,7 @@ class Rng {
   [[nodiscard]] std::vector<std::uint32_t> permutation(std::uint32_t size);
 
  private:
-  std::array<std::uint64_t, 4> state_{};
+  State state_{};
 };
 
 /// splitmix64's finaliser: a bijective mix of 64 bits.

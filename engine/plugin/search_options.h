@@ -38,7 +38,8 @@ struct SearchOptions {
     v(&O::strategy,
       OptionText{
           "strategy",
-          "registered strategy, mcgs, or auto: guided where only tunables are searched, else mcgs",
+          "registered strategy, mcgs, or auto: guided where only tunables are searched, else "
+          "history",
           "docs/search.md"},
       AnyValue{});
     v(&O::selection, OptionText{"selection", "registered selection policy", "Rosin 2011"},

@@ -40,6 +40,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   rewards_ = {objective_.reward(event.outcome)};
   device_seconds_ += event.outcome.run_seconds;
   best_bound_share_ = bound_share(event.outcome);
+  static_cast<void>(twin(kRoot, event.outcome));
   finals_.emplace(objective_, options_.run);
   search_.emplace(space_, options_, options_.run.seed, event.key);
   return "";
@@ -241,8 +242,16 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
 Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
   const Applied applied = count(event, place);
   const bool ok = event.outcome.status == Status::ok;
-  search_->complete(event.sequence, {.ok = ok, .reward = ok ? rewards_[index(applied.node)] : 0});
+  search_->complete(event.sequence, {.ok = ok,
+                                     .reward = ok ? rewards_[index(applied.node)] : 0,
+                                     .twin = twin(applied.node, event.outcome)});
   return applied;
+}
+
+NodeId Campaign::twin(NodeId node, const Outcome& outcome) {
+  if (outcome.status != Status::ok || outcome.binary_key.empty()) return kNoNode;
+  const NodeId first = by_code_.try_emplace(outcome.binary_key, node).first->second;
+  return first == node ? kNoNode : first;
 }
 
 template <class E>
@@ -286,7 +295,9 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
 }
 
 Campaign::Applied Campaign::restore(const OutcomeEvent& event, const std::string& place) {
-  return count(event, place);
+  const Applied applied = count(event, place);
+  static_cast<void>(twin(applied.node, event.outcome));
+  return applied;
 }
 
 void Campaign::restore(const IdleEvent&) {

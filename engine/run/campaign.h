@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -135,6 +136,8 @@ class Campaign {
   template <class E>
   Finals::Applied apply_final(const E& event, const std::string& place);
   Applied count(const OutcomeEvent& event, const std::string& place);
+  /// The first node whose outcome has this machine code, if that is another than `node`.
+  [[nodiscard]] NodeId twin(NodeId node, const Outcome& outcome);
   void tune_by(NodeId node, bool ok, double reward);
   [[nodiscard]] std::optional<Dispatch> tune();
   struct Late {
@@ -160,6 +163,7 @@ class Campaign {
   std::deque<Pending> pending_;
   std::deque<Late> late_;  // those that go first before the others
   std::vector<NodeId> evaluated_;
+  std::unordered_map<std::string, NodeId> by_code_;  // first of each Outcome::binary_key, if ok
   std::vector<double> rewards_;                      // by NodeId; NaN unless ok
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;

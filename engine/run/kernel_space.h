@@ -50,6 +50,9 @@ class KernelSpace final : public VariantSpace {
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     return at(node).actions->at(action).instance.key().low;
   }
+  [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
+    return hash128(at(node).actions->at(action).instance.move).low;
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
   [[nodiscard]] const Lattice* lattice() const override;
   void levels(NodeId node, std::span<Level> out) const override;

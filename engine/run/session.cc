@@ -309,7 +309,7 @@ class Session final : private CampaignHost {
 
   void save_snapshot() {
     since_snapshot_ = 0;
-    if (campaign_->search().has_strategy() || log_->position().lines == saved_lines_) return;
+    if (log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(),
                             .arenas = campaign_->search().graph().arenas(),

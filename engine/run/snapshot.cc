@@ -2,7 +2,9 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/json/record_codec.h"
 #include "engine/run/event_log.h"
@@ -72,6 +74,16 @@ struct Links {
     return out;
   }
 };
+struct Bytes {
+  static void read(const JsonCursor& cursor, std::string& out) {
+    const auto bytes = base64_decode(cursor.text());
+    if (!bytes) cursor.fail("base64");
+    out.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  }
+  static json write(const std::string& bytes) {
+    return base64_encode(std::as_bytes(std::span(bytes)));
+  }
+};
 using Moments = RowOf<Welford,
                       Column<&Welford::count>,
                       Column<&Welford::mean, AnyNumber>,
@@ -133,7 +145,8 @@ struct Description<Search::State>
              Kept<"rewards", &Search::State::rewards, snapshot_fields::Moments>,
              Kept<"floor", &Search::State::floor, AnyNumber>,
              Kept<"best", &Search::State::best, Natural>,
-             Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>> {};
+             Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>,
+             Sparse<"strategy", &Search::State::strategy, snapshot_fields::Bytes>> {};
 template <>
 struct Description<LogPosition> : Record<Kept<"lines", &LogPosition::lines>,
                                          Kept<"bytes", &LogPosition::bytes>,

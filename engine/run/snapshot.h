@@ -15,7 +15,7 @@ namespace warpath {
 
 /// Version of search_state.json and its pools. Others are rejected; the log, which has its own
 /// version, suffices.
-inline constexpr std::uint64_t kSnapshotSchema = 2;
+inline constexpr std::uint64_t kSnapshotSchema = 3;
 
 /// The search after the first `log.lines` lines of events.jsonl, so that a resume need not repeat
 /// them. The log is authoritative: without a snapshot a run resumes to the same bits, only more

@@ -33,8 +33,9 @@ struct DesignOptions {
 };
 static_assert(kFullyDescribed<DesignOptions>);
 
-/// The first points of a search, chosen without knowledge: of a few random points, the one that is
-/// far from earlier ones (maximin, Johnson, Moore and Ylvisaker 1990) and has round values.
+/// The first points of a search, chosen without knowledge of their times: of a few random points,
+/// the one that is far from earlier ones (maximin, Johnson, Moore and Ylvisaker 1990), has round
+/// values and, once some failed, lies on the side of those that did not.
 class Design {
  public:
   Design(const Lattice& lattice, const DesignOptions& options);
@@ -43,13 +44,24 @@ class Design {
   [[nodiscard]] bool draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const;
   /// Adds a point that later ones keep away from.
   void add(std::span<const Level> point);
+  /// What became of a point.
+  void judge(std::span<const Level> point, bool ok);
+  [[nodiscard]] const std::vector<std::vector<Level>>& points() const { return points_; }
 
  private:
   [[nodiscard]] double score(std::span<const Level> point) const;
+  /// From -1 to 1: how far `point` lies in the direction from points that were ok to those that
+  /// failed, times the share that failed.
+  [[nodiscard]] double risk(std::span<const Level> point) const;
 
   Features features_;
   std::vector<double> span_;  // levels - 1 by axis, at least 1
   std::vector<std::vector<Level>> points_;
+  struct Group {
+    double count = 0;
+    std::vector<double> sum;  // of levels, by axis
+  };
+  Group ok_, failed_;
   int draws_;
   double roundness_;
 };

@@ -232,7 +232,7 @@ std::optional<Dispatch> Search::Impl::next() {
   NodeId at = kRoot;
   for (;;) {
     while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
-      if (path.empty()) return std::nullopt;
+      if (path.empty()) return restart();
       at = nodes[path.back()].source;
       path.pop_back();
     }
@@ -249,6 +249,18 @@ std::optional<Dispatch> Search::Impl::next() {
       return dispatch();
     }
   }
+}
+
+/// Nothing that is known leads on, but every point of a complete lattice can be reached from any.
+std::optional<Dispatch> Search::Impl::restart() {
+  asked_in_vain = true;
+  if (space.lattice() == nullptr || !space.lattice()->complete()) return std::nullopt;
+  strategy_stream = Rng(seed, "restart", state.next_sequence);
+  const NodeId node = fresh_draw();
+  if (node == kNoNode) return std::nullopt;
+  asked_in_vain = false;
+  path = creating_path(node);
+  return dispatch();
 }
 
 std::vector<Search::State::Pending>::iterator Search::Impl::find_pending(std::uint64_t sequence) {
@@ -290,6 +302,11 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e)
     backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
+  if (strategy && evaluation.twin != kNoNode) {
+    WARPATH_CHECK(nodes[evaluation.twin].state == NodeState::measured);
+    if (index(leaf) >= twins.size()) twins.resize(index(leaf) + std::size_t{1}, kNoNode);
+    twins[index(leaf)] = evaluation.twin;
+  }
   // a strategy did not choose what was grafted
   if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);
 }
@@ -318,6 +335,12 @@ Search::Search(Space& space,
   if (const std::string violated = violated_invariant(); !violated.empty()) {
     throw bad_input(place, violated, "a state that a search can be in");
   }
+  const std::string kept = std::move(impl_->state.strategy);
+  impl_->state.strategy.clear();
+  if (!impl_->strategy) return;
+  StrategyState reader(kept, impl_->nodes.node_count(), std::string(place));
+  impl_->keep_strategy(reader);
+  reader.require_end();
 }
 
 Search::~Search() = default;
@@ -333,7 +356,8 @@ void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) {
 }
 
 Idle Search::idle() const {
-  if (impl_->strategy ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
+  const bool may_draw = impl_->strategy != nullptr || impl_->space.lattice() != nullptr;
+  if (may_draw ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
   return impl_->state.pending.empty() ? Idle::exhausted : Idle::waiting;
 }
 
@@ -354,16 +378,18 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   return it->path;
 }
 
-bool Search::has_strategy() const {
-  return impl_->strategy != nullptr;
-}
-
 bool Search::takes_grafts() const {
   return impl_->strategy == nullptr || impl_->strategy->takes_grafts();
 }
 
 Search::State Search::state() const {
-  return impl_->state;
+  State out = impl_->state;
+  if (impl_->strategy) {
+    StrategyState kept;
+    impl_->keep_strategy(kept);
+    out.strategy = kept.take();
+  }
+  return out;
 }
 
 std::string Search::violated_invariant() const {

@@ -46,6 +46,10 @@ class Space {
   [[nodiscard]] virtual std::uint64_t label(NodeId /*node*/, std::uint32_t /*action*/) const {
     return 0;
   }
+  /// Equal for changes of one kind, such as a move with other parameters.
+  [[nodiscard]] virtual std::uint64_t family(NodeId node, std::uint32_t action) const {
+    return label(node, action);
+  }
   /// The step from `parent` led to a new node with this key: the space stores its content under the
   /// id `child`, the next one. Not called for grafts.
   virtual void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) = 0;
@@ -71,6 +75,8 @@ struct Dispatch {
 struct Evaluation {
   bool ok = false;
   double reward = 0;  ///< ln(baseline / candidate) over the workloads; ignored unless ok
+  /// the first node found to run the same machine code; kNoNode: none, or unknown
+  NodeId twin = kNoNode;
 };
 
 /// Why `next` returned nullopt.
@@ -131,13 +137,11 @@ class Search {
       std::vector<EdgeId> path;
     };
     std::vector<Pending> pending;  ///< by sequence
+    std::string strategy;          ///< StrategyState; empty: mcgs
   };
   [[nodiscard]] State state() const;
   /// True if the search goes on from grafts.
   [[nodiscard]] bool takes_grafts() const;
-  /// True if a Strategy decides. It has state beyond `State`, so a run can only continue from its
-  /// log.
-  [[nodiscard]] bool has_strategy() const;
   /// Continues from a snapshot, bit for bit like the search that made it. Nodes that were open are
   /// reopened once, before their next action is tried. Throws Error(bad_input) with `place` if the
   /// parts are inconsistent.

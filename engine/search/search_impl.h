@@ -45,11 +45,20 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     return space.label(node, action);
   }
+  [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
+    return space.family(node, action);
+  }
+  [[nodiscard]] NodeId twin(NodeId node) const override {
+    return index(node) < twins.size() ? twins[index(node)] : kNoNode;
+  }
   std::optional<Dispatch> next_of_strategy();
+  /// Writes or reads the strategy and what the field remembers for it.
+  void keep_strategy(StrategyState& out);
   /// Edges from the root to `node` along creating edges.
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
 
   std::optional<Dispatch> next();
+  std::optional<Dispatch> restart();
   std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
 
@@ -91,9 +100,10 @@ struct Search::Impl final : Field {
   ActionOrders orders;
   Rng stream;                          ///< of the current playout, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
-  Rng strategy_stream;
-  std::vector<std::uint32_t> turns;  ///< Draws::ordered: actions drawn so far, by NodeId
-  bool asked_in_vain = false;        ///< the strategy had nothing, and no outcome has arrived since
+  Rng strategy_stream;                 ///< also of restarts
+  std::vector<std::uint32_t> turns;    ///< Draws::ordered: actions drawn so far, by NodeId
+  std::vector<NodeId> twins;           ///< of the strategy's field, by NodeId
+  bool asked_in_vain = false;          ///< the search had nothing, and no outcome has arrived since
   Graph nodes;
   State state;
   /// of the paths in state.pending of dispatches before `counted`; a single one in flight is not

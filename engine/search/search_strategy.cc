@@ -4,8 +4,6 @@
 
 // What strategies ask of their search (Field).
 namespace warpath {
-namespace {}  // namespace
-
 std::uint32_t Search::Impl::actions(NodeId node) {
   if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;
   if (!nodes[node].opened || !orders.has(node)) open(node);
@@ -53,6 +51,11 @@ std::optional<Dispatch> Search::Impl::next_of_strategy() {
   if (asked_in_vain) return std::nullopt;
   path = creating_path(node);
   return dispatch();
+}
+
+void Search::Impl::keep_strategy(StrategyState& out) {
+  out(strategy_stream, turns, twins, asked_in_vain);
+  strategy->keep(out, *this);
 }
 
 std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {

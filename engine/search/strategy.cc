@@ -17,7 +17,7 @@ constexpr int kLongestWalk = 64;
 std::string_view resolved(const Options& options, const Lattice* lattice) {
   const std::string& named = options.search.strategy;
   if (named != "auto") return named;
-  return lattice != nullptr && lattice->complete() ? "guided" : "mcgs";
+  return lattice != nullptr && lattice->complete() ? "guided" : "history";
 }
 
 }  // namespace
@@ -92,15 +92,21 @@ std::unique_ptr<Strategy> make_strategy(const Options& options, const Lattice* l
   return registry.create("search.strategy", name, options);
 }
 
-std::vector<Level> first_point(const Options& options, const Lattice& lattice, std::uint64_t seed) {
-  Rng rng(seed, "start");
-  std::vector<Level> point(lattice.axes());
+std::vector<Level> first_point(const Options& options,
+                               const Lattice& lattice,
+                               std::uint64_t seed,
+                               std::uint64_t failed) {
+  Design design(lattice, options.of<DesignOptions>());
   const bool designed = resolved(options, &lattice) == "guided";
-  const bool found = designed
-                         ? Design(lattice, options.of<DesignOptions>()).draw(lattice, rng, point)
-                         : lattice.draw(rng, point);
-  if (!found) throw bad_input("space", "no legal point", "at least one");
-  return point;
+  std::vector<Level> point(lattice.axes());
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    Rng rng(seed + (attempt << 32U), "start");
+    if (!(designed ? design.draw(lattice, rng, point) : lattice.draw(rng, point)))
+      throw bad_input("space", "no legal point", "at least one");
+    if (attempt == failed) return point;
+    design.add(point);
+    design.judge(point, false);
+  }
 }
 
 }  // namespace warpath

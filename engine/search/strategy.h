@@ -11,6 +11,7 @@
 #include "engine/search/action_order.h"
 #include "engine/search/graph.h"
 #include "engine/search/lattice.h"
+#include "engine/search/strategy_state.h"
 
 namespace warpath {
 
@@ -48,6 +49,10 @@ class Field {
   [[nodiscard]] virtual ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const = 0;
   /// Space::label.
   [[nodiscard]] virtual std::uint64_t label(NodeId node, std::uint32_t action) const = 0;
+  /// Space::family.
+  [[nodiscard]] virtual std::uint64_t family(NodeId node, std::uint32_t action) const = 0;
+  /// Evaluation::twin; kNoNode also of nodes in flight.
+  [[nodiscard]] virtual NodeId twin(NodeId node) const = 0;
 
   // Derived from the above, for spaces of tunables, of moves, or of both.
 
@@ -90,6 +95,8 @@ class Strategy {
   [[nodiscard]] virtual NodeId next(Field& field) = 0;
   /// The graph has received the outcome of a node returned by next().
   virtual void complete(Field&, NodeId) {}
+  /// Writes or reads all that next() and complete() go by, but for `field`, which is as it was.
+  virtual void keep(StrategyState& state, Field& field) = 0;
   /// True if it goes on from nodes that it did not ask for (Search::graft): inner tuning is then of
   /// use beside it.
   [[nodiscard]] virtual bool takes_grafts() const { return false; }
@@ -97,15 +104,17 @@ class Strategy {
 using StrategyRegistry = Registry<Strategy, const Options&>;
 
 /// The registered strategy named in `options`; null for "mcgs", the search's own. "auto" is
-/// `guided` if `lattice` is complete, otherwise mcgs. Throws Error(bad_input) naming the option and
-/// the known strategies.
+/// `guided` if `lattice` is complete, otherwise `history`. Throws Error(bad_input) naming the
+/// option and the known strategies.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const Options& options,
                                                       const Lattice* lattice);
 
 /// The initial point of a search over a complete lattice: a uniform draw, or from the strategy's
-/// design if it has one. Throws Error(bad_input) if the lattice has no legal point.
+/// design if it has one. `failed`: number of those asked for with this seed before it, all of which
+/// failed. Throws Error(bad_input) if the lattice has no legal point.
 [[nodiscard]] std::vector<Level> first_point(const Options& options,
                                              const Lattice& lattice,
-                                             std::uint64_t seed);
+                                             std::uint64_t seed,
+                                             std::uint64_t failed = 0);
 
 }  // namespace warpath

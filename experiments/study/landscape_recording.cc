@@ -43,6 +43,9 @@ class LandscapeWalk final : public Recording::Walk {
     return key_of(MoveLandscape::apply(at(node).made, move));
   }
   /// To make a move and to undo it are two changes.
+  [[nodiscard]] std::string code(NodeId node) const override {
+    return std::to_string(landscape_.code(at(node).made));
+  }
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     return 1 + 2 * std::uint64_t{action} + (at(node).made >> action & 1U);
   }

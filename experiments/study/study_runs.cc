@@ -21,10 +21,11 @@ namespace warpath {
 namespace {
 
 constexpr std::string_view kHeader =
-    "setting,label,space,seed,budget,evaluations,failed,score,hit5,hit1,to5,to1,regret_half,regret,"
+    "setting,label,space,seed,budget,evaluations,failed,unchanged,score,hit5,hit1,to5,to1,regret_"
+    "half,regret,"
     "regret_clock,best_ns,"
     "virtual_seconds,improvements,tuner_ms";
-constexpr std::size_t kColumns = 19;
+constexpr std::size_t kColumns = 20;
 
 struct Task {
   std::size_t setting = 0;
@@ -74,11 +75,11 @@ std::string line(const StudyRun& run, const std::string& label) {
   }
   std::ostringstream out;
   out << run.setting << ',' << in_one_cell(label) << ',' << run.space << ',' << run.seed << ','
-      << run.budget << ',' << run.evaluations << ',' << run.failed << ',' << number(run.score)
-      << ',' << run.hit5 << ',' << run.hit1 << ',' << run.to5 << ',' << run.to1 << ','
-      << number(run.regret_half) << ',' << number(run.regret) << ',' << number(run.regret_clock)
-      << ',' << number(run.best_ns) << ',' << number(run.virtual_seconds) << ',' << improvements
-      << ',' << number(run.tuner_ms) << '\n';
+      << run.budget << ',' << run.evaluations << ',' << run.failed << ',' << run.unchanged << ','
+      << number(run.score) << ',' << run.hit5 << ',' << run.hit1 << ',' << run.to5 << ',' << run.to1
+      << ',' << number(run.regret_half) << ',' << number(run.regret) << ','
+      << number(run.regret_clock) << ',' << number(run.best_ns) << ','
+      << number(run.virtual_seconds) << ',' << improvements << ',' << number(run.tuner_ms) << '\n';
   return std::move(out).str();
 }
 
@@ -93,17 +94,18 @@ StudyRun parse_line(std::string_view text, const std::string& place) {
   run.budget = parse_count(cell[4]);
   run.evaluations = parse_count(cell[5]);
   run.failed = parse_count(cell[6]);
-  run.score = parse_number(cell[7]);
-  run.hit5 = cell[8] == "1";
-  run.hit1 = cell[9] == "1";
-  run.to5 = parse_count(cell[10]);
-  run.to1 = parse_count(cell[11]);
-  run.regret_half = parse_number(cell[12]);
-  run.regret = parse_number(cell[13]);
-  run.regret_clock = parse_number(cell[14]);
-  run.best_ns = parse_number(cell[15]);
-  run.virtual_seconds = parse_number(cell[16]);
-  for (const std::string_view part : split(cell[17], ';')) {
+  run.unchanged = parse_count(cell[7]);
+  run.score = parse_number(cell[8]);
+  run.hit5 = cell[9] == "1";
+  run.hit1 = cell[10] == "1";
+  run.to5 = parse_count(cell[11]);
+  run.to1 = parse_count(cell[12]);
+  run.regret_half = parse_number(cell[13]);
+  run.regret = parse_number(cell[14]);
+  run.regret_clock = parse_number(cell[15]);
+  run.best_ns = parse_number(cell[16]);
+  run.virtual_seconds = parse_number(cell[17]);
+  for (const std::string_view part : split(cell[18], ';')) {
     const auto field = split(part, ':');
     if (field.size() == 3)
       run.improvements.push_back({.evaluation = parse_count(field[0]),
@@ -111,7 +113,7 @@ StudyRun parse_line(std::string_view text, const std::string& place) {
                                   .time_ns = parse_number(field[2]),
                                   .low_ns = 0});
   }
-  run.tuner_ms = parse_number(cell[18]);
+  run.tuner_ms = parse_number(cell[19]);
   return run;
 }
 
@@ -158,6 +160,7 @@ StudyRun carry_out_one(const Study& study,
   run.budget = s.budget;
   run.evaluations = done.evaluations;
   run.failed = done.failed;
+  run.unchanged = done.unchanged;
   run.score = s.score(best);
   for (const LabRun::Improvement& i : done.improvements) {
     if (run.to5 == 0 && i.low_ns <= 1.05 * optimum) run.to5 = i.evaluation;

@@ -20,7 +20,8 @@ struct StudyRun {
   std::uint64_t budget = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
-  double score = 0;  ///< exact, relative to uniform search
+  std::uint64_t unchanged = 0;  ///< as LabRun
+  double score = 0;             ///< exact, relative to uniform search
   /// the result of its finals is within 5 % and 1 % of the optimum, allowing for the noise of its
   /// repeats
   bool hit5 = false, hit1 = false;

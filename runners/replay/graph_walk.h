@@ -22,6 +22,10 @@ class GraphWalk final : public Recording::Walk {
     return graph_.rows()[row(node)];
   }
 
+  [[nodiscard]] std::string code(NodeId node) const override {
+    return graph_.node(row(node)).outcome.binary_key;
+  }
+
   void open(NodeId node, std::vector<float>& priors) override;
   [[nodiscard]] std::vector<NodeId> take_opened() override { return std::exchange(opened_, {}); }
   [[nodiscard]] bool has_opened() const override { return !opened_.empty(); }
@@ -29,6 +33,9 @@ class GraphWalk final : public Recording::Walk {
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     return graph_.node(row(node)).actions[action].instance.key().low;
+  }
+  [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
+    return hash128(graph_.node(row(node)).actions[action].instance.move).low;
   }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 

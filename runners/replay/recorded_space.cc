@@ -65,7 +65,7 @@ bool RecordedSpace::draw(Rng& rng, std::span<Level> point) const {
 std::uint32_t RecordedSpace::first_row(const Options& options,
                                        std::uint64_t seed,
                                        std::uint64_t attempt) const {
-  return find(first_point(options, *this, seed + (attempt << 32U)));
+  return find(first_point(options, *this, seed, attempt));
 }
 
 std::unique_ptr<Recording::Walk> RecordedSpace::walk(std::uint32_t first, const Steps&) const {

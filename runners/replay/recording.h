@@ -39,6 +39,8 @@ class Recording {
     [[nodiscard]] virtual std::uint32_t row(NodeId node) const = 0;
     /// What an evaluation of `node` returns; valid until the next call.
     [[nodiscard]] virtual const Row& found(NodeId node) const = 0;
+    /// Outcome::binary_key; empty: not recorded.
+    [[nodiscard]] virtual std::string code(NodeId) const { return {}; }
 
     // Steps::late
     /// Nodes opened since the last call, in that order.

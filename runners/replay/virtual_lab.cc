@@ -91,6 +91,7 @@ class Lab final : private CampaignHost {
       if (outcome.status != Status::ok) continue;
       options_.run.budget_builds = static_cast<std::int64_t>(settings_.budget - run_.evaluations);
       walk_ = recording_.walk(row, steps_);
+      outcome.binary_key = walk_->code(kRoot);
       campaign_.emplace(*walk_, spec_, device_, options_);
       const std::string problem = campaign_->apply(BaselineEvent{
           .key = walk_->key(NodeId{0}), .outcome = std::move(outcome), .seconds = seconds()});
@@ -110,7 +111,9 @@ class Lab final : private CampaignHost {
   }
   [[nodiscard]] Submission submission(NodeId node) override { return {.node = node}; }
   [[nodiscard]] Outcome serve(const Submission& submission) const {
-    return served(walk_->found(submission.node), submission.seed);
+    Outcome out = served(walk_->found(submission.node), submission.seed);
+    out.binary_key = walk_->code(submission.node);
+    return out;
   }
 
   [[nodiscard]] Outcome served(const Recording::Row& row, std::uint64_t seed) const {
@@ -135,6 +138,10 @@ class Lab final : private CampaignHost {
         .sequence = sequence, .outcome = std::move(outcome), .at = 0, .seconds = seconds()};
     const Campaign::Applied applied = campaign_->apply(event, recording_.name());
     count(walk_->found(applied.node), event.outcome);
+    const std::string& code = event.outcome.binary_key;
+    if (event.outcome.status == Status::ok && !code.empty() &&
+        code == walk_->code(walk_->parent(applied.node)))
+      ++run_.unchanged;
   }
 
   void apply(const Finals::Due& due, Outcome outcome) override {

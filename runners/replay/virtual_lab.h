@@ -32,7 +32,8 @@ struct LabRun {
   };
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
-  double virtual_seconds = 0;  ///< until the last completion of the search
+  std::uint64_t unchanged = 0;  ///< that ran the machine code of the node they were made from
+  double virtual_seconds = 0;   ///< until the last completion of the search
   /// CPU time of this thread: the search, and a few microseconds of look-up per evaluation
   double tuner_seconds = 0;
   std::vector<Improvement> improvements;  ///< each change of the incumbent

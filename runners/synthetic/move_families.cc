@@ -55,6 +55,15 @@ constexpr MoveFamily kFamilies[] = {
     {.name = "traps_reversible", .help = "groups of three that lose until they are complete, every move can be undone",
      .epistasis = Epistasis::traps, .reversible = true, .moves = 16, .depth = 6, .group = 3,
      .failure = 0.05},
+    {.name = "keyed", .help = "the first move of a group of four enables its three others",
+     .epistasis = Epistasis::keyed, .moves = 32, .depth = 12, .group = 4, .failure = 0.2},
+    {.name = "keyed_reversible", .help = "the first move of a group of six enables its five others, every move can be undone",
+     .epistasis = Epistasis::keyed, .reversible = true, .moves = 28, .depth = 12, .group = 6},
+    {.name = "choices", .help = "one of three moves is to be made, eight times; moves stay made",
+     .epistasis = Epistasis::choices, .moves = 36, .depth = 8, .group = 3, .failure = 0.15},
+    {.name = "choices_reversible", .help = "one of five moves is to be made, six times; every move can be undone",
+     .epistasis = Epistasis::choices, .reversible = true, .moves = 40, .depth = 6, .group = 5,
+     .failure = 0.3},
 };
 // clang-format on
 

@@ -72,18 +72,27 @@ void MoveLandscape::add_groups() {
   for (int left = family_.depth; left > 0;) {
     const bool single = singles > 0;
     const bool pair = family_.epistasis == Epistasis::pairs && !single;
-    const int size = std::min(left, single ? 1 : pair ? 2 : family_.group);
+    const bool choice = family_.epistasis == Epistasis::choices;
+    const int size = choice ? family_.group : std::min(left, single ? 1 : pair ? 2 : family_.group);
     if (single) --singles;
-    left -= size;
+    left -= choice ? 1 : size;
     Table table = take(size);
     const double all = std::exp(rng.normal()) * size;
     const std::size_t full = table.gains.size() - 1;
+    std::vector<double> values;  // of choices, a group's first the best
+    for (int i = 0; choice && i < size; ++i) values.push_back(i == 0 ? all : all * rng.uniform());
     for (std::size_t row = 1; row <= full; ++row) {
       const int made = std::popcount(row);
       const int leading = std::countr_one(row);
       double& g = table.gains[row];
-      if (row == full)
+      if (choice) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+          if ((row >> i & 1U) != 0) g = std::max(g, values[i]);
+        g -= kLoss * all * (made - 1);
+      } else if (row == full)
         g = all;
+      else if (family_.epistasis == Epistasis::keyed)
+        g = (row & 1U) != 0 ? all * (made - 1) / size : -kLoss * all * made / size;
       else if (family_.epistasis == Epistasis::royal_road)
         g = 0;
       else if (family_.epistasis == Epistasis::traps)
@@ -97,7 +106,10 @@ void MoveLandscape::add_groups() {
   }
   while (next < numbering.size()) {
     Table table = take(1);
-    if (rng.uniform() >= family_.neutral) table.gains[1] = -0.5 * std::exp(rng.normal());
+    if (rng.uniform() >= family_.neutral)
+      table.gains[1] = -0.5 * std::exp(rng.normal());
+    else
+      neutral_ = apply(neutral_, table.moves.front());
     tables_.push_back(std::move(table));
   }
 }
@@ -108,7 +120,11 @@ void MoveLandscape::choose_safe_path() {
   Rng rng(seed_, "moves/path");
   std::vector<std::vector<int>> groups;
   for (const Table& table : tables_) {
-    if (table.gains.back() > 0) groups.push_back(table.moves);
+    const auto best = std::ranges::max_element(table.gains) - table.gains.begin();
+    std::vector<int> moves;
+    for (std::size_t i = 0; i < table.moves.size(); ++i)
+      if ((best >> i & 1) != 0) moves.push_back(table.moves[i]);
+    if (!moves.empty()) groups.push_back(std::move(moves));
   }
   safe_.push_back(0);
   while (!groups.empty()) {

@@ -15,6 +15,8 @@ enum class Epistasis : std::uint8_t {
   royal_road,  ///< a group gains when all of its moves are made, and nothing before
   traps,       ///< as royal_road, and each move before the last loses
   chain,       ///< a move of a group gains after those before it, and loses until then
+  keyed,       ///< the other moves of a group gain once its first, which gains nothing, is made
+  choices,     ///< moves of a group stand for each other: the best made counts, more than one cost
   nk,          ///< each move's contribution depends on `ruggedness` others
 };
 
@@ -30,7 +32,7 @@ struct MoveFamily {
   bool reversible = false;
   int moves = 24;        ///< 2 to 60; nk: 2 to 20
   int depth = 10;        ///< moves from the root to the optimum; nk: as it turns out
-  int group = 2;         ///< moves in a group: royal_road, traps, chain
+  int group = 2;         ///< moves in a group, all but pairs and nk
   int ruggedness = 3;    ///< nk
   double failure = 0.1;  ///< share of the variants that fail
   double neutral = 0.3;  ///< share of the useless moves that change nothing; the others lose
@@ -68,6 +70,8 @@ class MoveLandscape {
   [[nodiscard]] Status status(Made made) const;
   /// ln(time of the root / time) without noise, whatever the status.
   [[nodiscard]] double gain(Made made) const;
+  /// Equal for variants that differ in moves that change nothing only.
+  [[nodiscard]] Made code(Made made) const { return made & ~neutral_; }
   /// kRootNs at the root.
   [[nodiscard]] double time_ns(Made made) const;
   /// Fills `out` ([moves]) with P(a) >= 0 of every move, 0 where it is not legal.
@@ -96,6 +100,7 @@ class MoveLandscape {
   MovePrior prior_;
   std::uint64_t seed_;
   std::vector<Table> tables_;
+  Made neutral_ = 0;  // moves that change nothing
   Made optimum_ = 0;
   std::vector<Made> safe_;  // never fail; ascending
 };

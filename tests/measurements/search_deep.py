@@ -1,9 +1,9 @@
-"""The history search against every baseline on landscapes of moves with known optima, all with the same priors and in the same order.
+"""The default search against every baseline on landscapes of moves with known optima, all with the same priors and in the same order.
 
-Runs experiments/studies/deep.json, whose landscapes the search was developed on, deep_held_out.json, whose families and seeds were not, but whose results
-were known when its dives were made, and deep_fresh.json, of other parameters and seeds than both, which was run when it was done. AUC: mean over
-the evaluations of the best gain so far, final: that at the end, as shares of the optimum's; to95: evaluations until it is 0.95. Intervals are percentile
-bootstraps over landscapes. Takes no GPU.
+Runs experiments/studies/deep.json, whose landscapes the search was developed on, deep_held_out.json and deep_fresh.json, whose families and seeds were not, but whose
+results were known, and deep_shapes.json, of groups of other shapes than all of these, which was run when it was done. AUC: mean over
+the evaluations of the best gain so far, final: that at the end, as shares of the optimum's; to95: evaluations until it is 0.95; unchanged: share of the evaluations
+that ran the machine code of the variant that they were made from. Intervals are percentile bootstraps over landscapes. Takes no GPU.
 """
 import collections
 import csv
@@ -13,8 +13,8 @@ import random
 
 from measurements.common import Failed, ROOT, expect, names, places_of, run, write_result
 
-STUDIES = ["deep", "deep_held_out", "deep_fresh"]
-SEEN = "deep_held_out"  # in the rows only
+STUDIES = ["deep", "deep_held_out", "deep_fresh", "deep_shapes"]
+SEEN = ("deep", "deep_held_out")  # in the rows only
 ENOUGH = 0.95
 RESAMPLES = 2000
 
@@ -33,7 +33,7 @@ def values_of(line, optimum_ns):
         end = steps[at + 1][0] if at + 1 < len(steps) else budget + 1
         curve += [math.log(start_ns / reached_ns) / math.log(start_ns / optimum_ns)] * (end - begin)
     there = next((count for count, share in enumerate(curve, 1) if share >= ENOUGH), budget + 1)
-    return {"auc": sum(curve) / budget, "final": curve[-1], "log_to95": math.log(there)}
+    return {"auc": sum(curve) / budget, "final": curve[-1], "log_to95": math.log(there), "unchanged": int(line["unchanged"]) / int(line["evaluations"])}
 
 
 def landscapes_of(folder):
@@ -73,7 +73,8 @@ def figures_of(results, spaces):
     for name in [first, *others]:
         out[name] = {"auc": places_of(mean([results[name][space]["auc"] for space in spaces])),
                      "final": places_of(mean([results[name][space]["final"] for space in spaces])),
-                     "to95": places_of(math.exp(mean([results[name][space]["log_to95"] for space in spaces])), 1)}
+                     "to95": places_of(math.exp(mean([results[name][space]["log_to95"] for space in spaces])), 1),
+                     "unchanged": places_of(mean([results[name][space]["unchanged"] for space in spaces]))}
         if name != first:
             out[name] |= lead(results[first], results[name], spaces)
     return out
@@ -90,7 +91,7 @@ def measure(args):
         spaces = list(next(iter(results.values())))
         figures[f"{study}_landscapes"] = len(spaces)
         pooled = figures_of(results, spaces)
-        if study != SEEN:
+        if study not in SEEN:
             figures[study] = pooled
         rows += [{"study": study, "group": "all", "strategy": name, **values} for name, values in pooled.items()]
         for part in (0, 1):  # of "family-prior-seed"

@@ -52,6 +52,8 @@ class Annealing final : public Strategy {
     enter(field, node);
   }
 
+  void keep(StrategyState& state, Field&) override { state(factor_, rewards_, current_); }
+
  private:
   void enter(Field& field, NodeId node) {
     if (!field.measured(node)) return;

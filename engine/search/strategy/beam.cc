@@ -49,6 +49,8 @@ class Beam final : public Strategy {
     }
   }
 
+  void keep(StrategyState& state, Field&) override { state(beam_, round_, asked_, stuck_); }
+
  private:
   static constexpr std::size_t kBranches = 6;
 

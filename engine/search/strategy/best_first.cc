@@ -44,6 +44,8 @@ class BestFirst final : public Strategy {
     open_.insert(std::upper_bound(open_.begin(), open_.end(), node, better), node);
   }
 
+  void keep(StrategyState& state, Field&) override { state(open_); }
+
  private:
   double epsilon_;
   std::vector<NodeId> open_{NodeId{0}};  // best first

@@ -25,6 +25,8 @@ class BreadthFirst final : public Strategy {
     return kNoNode;
   }
 
+  void keep(StrategyState& state, Field&) override { state(first_, tried_); }
+
  private:
   std::uint32_t first_ = 0;           // all before it have been tried in every way
   std::vector<std::uint32_t> tried_;  // actions, by NodeId

@@ -45,6 +45,8 @@ class Descent final : public Strategy {
       current_ = node;
   }
 
+  void keep(StrategyState& state, Field&) override { state(drawn_, current_); }
+
  private:
   int initial_;
   double escape_;

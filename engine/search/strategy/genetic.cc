@@ -50,6 +50,8 @@ class Genetic final : public Strategy {
     if (population_.size() > size_) population_.pop_back();
   }
 
+  void keep(StrategyState& state, Field&) override { state(asked_, population_); }
+
  private:
   NodeId parent(Field& field) const {
     const auto a = field.rng().below(population_.size());

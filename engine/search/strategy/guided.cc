@@ -94,11 +94,27 @@ class Guided final : public Strategy {
     learn(field, node);
   }
 
+  void keep(StrategyState& state, Field& field) override {
+    bool begun = features_.has_value();
+    state(begun);
+    if (!begun) return;
+    if (state.reads()) prepare(*field.lattice());
+    std::vector<NodeId> nodes = nodes_;
+    std::vector<std::vector<Level>> designed = design_->points();
+    state(nodes, designed, waiting_);
+    if (state.reads()) {
+      for (const std::vector<Level>& point : designed) design_->add(point);
+      for (const NodeId node : nodes) learn(field, node);
+    }
+    state(improved_, fitted_, queue_, at_, points_);
+  }
+
  private:
   struct Candidate {
     float bound = 0;
     NodeId from{0};
     std::size_t at = 0;  // in points_
+    void keep(StrategyState& state) { state(from, at); }
   };
 
   static NodeId greedy(Field& field) {
@@ -111,6 +127,11 @@ class Guided final : public Strategy {
   }
 
   void begin(Field& field, const Lattice& space) {
+    prepare(space);
+    learn(field, kRoot);
+  }
+
+  void prepare(const Lattice& space) {
     features_.emplace(space);
     design_.emplace(space, design_options_);
     forest_.emplace(*features_, Forest::Settings{.trees = options_.trees});
@@ -120,7 +141,6 @@ class Guided final : public Strategy {
       scale_[i] = stride;
       stride *= space.levels(i);
     }
-    learn(field, NodeId{0});
   }
 
   NodeId sent(NodeId node) {
@@ -142,7 +162,8 @@ class Guided final : public Strategy {
   void learn(Field& field, NodeId node) {
     std::vector<Level> point(scale_.size());
     field.levels(node, point);
-    if (nodes_.empty()) design_->add(point);
+    if (nodes_.empty() && design_->points().empty()) design_->add(point);
+    design_->judge(point, field.measured(node));
     nodes_.push_back(node);
     rows_.resize(rows_.size() + features_->count());
     features_->of(point, std::span(rows_).last(features_->count()));

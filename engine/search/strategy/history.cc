@@ -1,33 +1,37 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "engine/base/gumbel.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/move_gains.h"
 #include "engine/search/strategy/history_options.h"
-#include "engine/search/strategy/move_gains.h"
 #include "register_strategies.h"
 
 namespace warpath {
 namespace {
 
-/// Best-first search that tries the moves of a node in the order of what they gained elsewhere: the
-/// history heuristic (Schaeffer 1989), or all moves as first (Gelly and Silver 2007). Next is the
-/// move of greatest expected gain of the best node that has an untried one; of equal nodes the
-/// newest, so that a move that changes nothing and makes another one possible is followed. The
-/// first moves are the root's.
+/// Best-first search that tries the moves of a node in the order of what they gained elsewhere,
+/// most of all at similar nodes: the history heuristic (Schaeffer 1989), or all moves as first
+/// (Gelly and Silver 2007). Next is the move of greatest expected gain of the best node that has an
+/// untried one; of equal nodes the newest, so that a move that changes nothing and makes another
+/// one possible is followed. The first moves are the root's.
 ///
 /// Where the best has nothing left, every other evaluation is a dive's: it descends from a node of
 /// the way to the best by a softmax of gains, known ones of known children and expected ones of
-/// untried moves, through losses, until it has found nothing better for a while. Formulas in
-/// docs/search.md.
+/// untried moves, through losses, until it has found nothing better for a while.
+///
+/// What runs the machine code of an earlier node is put off, and so are, at the node and below,
+/// moves of the kind that led to the same code as there: they come when all else was tried.
+/// Formulas in docs/search.md.
 class History final : public Strategy {
  public:
-  explicit History(const Options& options) : options_(options.of<HistoryOptions>()) {}
+  explicit History(const Options& options)
+      : options_(options.of<HistoryOptions>()), gains_(options_.history_reach) {}
 
   NodeId next(Field& field) override {
     admit(field);
@@ -37,19 +41,26 @@ class History final : public Strategy {
         return node;
       }
     }
-    if (const NodeId node = climb(field); node != kNoNode) {
-      if (trials_.at(index(node)).from != best_) ++away_;
-      return node;
-    }
+    if (const NodeId node = climb(field); node != kNoNode) return node;
     return field.lattice() == nullptr ? kNoNode : field.fresh_draw();
   }
 
   void complete(Field& field, NodeId node) override {
     const auto it = trials_.find(index(node));
     if (it == trials_.end()) return;
-    const Trial trial = it->second;
+    const auto [from, move] = it->second;
     trials_.erase(it);
-    if (field.measured(node)) gains_.add(trial.move, field.worth(node) - field.worth(trial.from));
+    if (!field.measured(node)) return;
+    const bool same = code(field, node) == code(field, from);
+    Place& place = places_.at(index(from));
+    gains_.add(move, place.context, same ? 0 : field.worth(node) - field.worth(from));
+    if (same && !std::ranges::binary_search(place.put_off, move.family))
+      place.put_off.insert(std::ranges::upper_bound(place.put_off, move.family), move.family);
+  }
+
+  void keep(StrategyState& state, Field&) override {
+    state(frontier_, waiting_, seen_, places_, labels_, trials_, gains_, dive_, best_);
+    state(away_, dived_, root_trials_, initial_);
   }
 
   [[nodiscard]] bool takes_grafts() const override { return true; }
@@ -58,35 +69,92 @@ class History final : public Strategy {
   struct Trial {
     NodeId from = kNoNode;
     Candidate move;
+    void keep(StrategyState& state) { state(from, move, move.log_prior, move.label, move.family); }
+  };
+  /// A node whose moves were asked for.
+  struct Place {
+    std::vector<Candidate> untried;      // by P(s,a) descending
+    std::uint32_t context = 0;           // of gains_
+    std::vector<std::uint64_t> put_off;  // families, sorted
+    bool late = false;                   // only moves that are put off are left
+    bool opened = false;                 // in this process, so that more than `action` is known
+    void keep(StrategyState& state) { state(untried, context, put_off, late); }
   };
   /// The way of a dive so far.
   struct Dive {
-    std::unordered_set<std::uint32_t> nodes;  // it returns to none
-    NodeId at = kNoNode;                      // kNoNode: over
-    NodeId pending = kNoNode;                 // where it goes on unless this fails
-    double most = 0;                          // greatest reward
-    int since = 0;                            // evaluations since that
+    std::vector<NodeId> nodes;  // sorted; it returns to none
+    NodeId at = kNoNode;        // kNoNode: over
+    NodeId pending = kNoNode;   // where it goes on unless this fails
+    double most = 0;            // greatest reward
+    int since = 0;              // evaluations since that
+    void keep(StrategyState& state) { state(nodes, at, pending, most, since); }
   };
 
   /// A new node by best first.
   NodeId climb(Field& field) {
     while (!frontier_.empty()) {
-      const bool at_root = root_trials_ < initial(field) && !untried(field, kRoot).empty();
-      const NodeId from = at_root ? kRoot : frontier_.back();
-      const std::vector<Candidate>& moves = untried(field, from);
-      if (moves.empty()) {
+      const bool first = root_trials_ < initial(field) && !place(field, kRoot).untried.empty();
+      const NodeId from = first ? kRoot : frontier_.back();
+      Place& here = place(field, from);
+      if (here.untried.empty()) {
         frontier_.pop_back();
         continue;
       }
-      const auto chosen = std::ranges::max_element(moves, {}, [&](const Candidate& move) {
-        return gains_.expected(move, options_.history_bonus);
-      });
-      const Field::Arrival arrival = take(field, from, chosen - moves.begin());
+      const auto [at, put_off] = best_move(field, from);
+      if (put_off && !here.late) {
+        std::erase(frontier_, from);
+        here.late = true;
+        insert(field, from);
+        continue;
+      }
+      const Field::Arrival arrival = take(field, from, at);
       if (!arrival.fresh) continue;
       if (from == kRoot) ++root_trials_;
+      if (!first && from != best_) ++away_;
       return arrival.node;
     }
     return kNoNode;
+  }
+
+  struct Move {
+    std::size_t at = 0;  // among the untried
+    bool put_off = false;
+  };
+  Move best_move(Field& field, NodeId from) {
+    const std::vector<Candidate>& moves = place(field, from).untried;
+    const std::vector<std::uint64_t> off = put_off(field, from);
+    gains_.look_from(places_.at(index(from)).context);
+    Move out;
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      const bool later = std::ranges::binary_search(off, moves[i].family);
+      const double gain = gains_.expected(moves[i], options_.history_bonus);
+      if (i > 0 && std::tuple(later, -gain) >= std::tuple(out.put_off, -most)) continue;
+      out = {.at = i, .put_off = later};
+      most = gain;
+    }
+    return out;
+  }
+
+  /// Families that are put off at a node: there or on the way to it they changed nothing.
+  [[nodiscard]] std::vector<std::uint64_t> put_off(Field& field, NodeId node) const {
+    std::vector<std::uint64_t> out;
+    for (;; node = creator(field, node)) {
+      if (const auto it = places_.find(index(node)); it != places_.end())
+        out.insert(out.end(), it->second.put_off.begin(), it->second.put_off.end());
+      if (node == kRoot) break;
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+
+  [[nodiscard]] static NodeId creator(Field& field, NodeId node) {
+    return field.graph()[field.graph()[node].first_in].source;
+  }
+  /// The first node that runs the machine code of `node`.
+  [[nodiscard]] static NodeId code(Field& field, NodeId node) {
+    const NodeId twin = field.twin(node);
+    return twin == kNoNode ? node : twin;
   }
 
   /// A new node by the dive under way or the next one; kNoNode if it waits for an outcome or there
@@ -106,7 +174,8 @@ class History final : public Strategy {
         enter(field, known);
       } else if (untried_move < 0) {
         dive_.at = kNoNode;
-      } else if (const Field::Arrival arrival = take(field, dive_.at, untried_move);
+      } else if (const Field::Arrival arrival =
+                     take(field, dive_.at, static_cast<std::size_t>(untried_move));
                  arrival.fresh) {
         ++dive_.since;
         dive_.pending = arrival.node;
@@ -118,20 +187,19 @@ class History final : public Strategy {
 
   void begin_dive(Field& field) {
     std::vector<NodeId> way{best_};
-    while (way.back() != kRoot)
-      way.push_back(field.graph()[field.graph()[way.back()].first_in].source);
+    while (way.back() != kRoot) way.push_back(creator(field, way.back()));
     dive_ = {};
     enter(field, way[field.rng().below(way.size())]);
   }
 
   void enter(Field& field, NodeId node) {
-    if (!field.measured(node)) return;
+    if (!field.measured(node) || (dive_.at != kNoNode && field.twin(node) != kNoNode)) return;
     if (dive_.at == kNoNode || field.worth(node) > dive_.most) {
       dive_.most = field.worth(node);
       dive_.since = 0;
     }
     dive_.at = node;
-    dive_.nodes.insert(index(node));
+    dive_.nodes.insert(std::ranges::upper_bound(dive_.nodes, node), node);
   }
 
   struct Choice {
@@ -150,24 +218,32 @@ class History final : public Strategy {
       out = choice;
     };
     const Graph& graph = field.graph();
-    const std::vector<Candidate>& moves = untried(field, dive_.at);
+    const std::vector<Candidate>& moves = place(field, dive_.at).untried;
     for (EdgeId edge = graph[dive_.at].first_out; edge != kNoEdge; edge = graph[edge].next_out) {
       const NodeId child = graph[edge].target;
-      if (field.measured(child) && !dive_.nodes.contains(index(child)))
+      if (field.measured(child) && field.twin(child) == kNoNode &&
+          !std::ranges::binary_search(dive_.nodes, child))
         offer(field.worth(child) - field.worth(dive_.at), {.known = child});
     }
-    for (std::size_t i = 0; i < moves.size(); ++i)
-      offer(gains_.expected(moves[i], 0), {.untried = static_cast<std::ptrdiff_t>(i)});
+    const std::vector<std::uint64_t> off = put_off(field, dive_.at);
+    gains_.look_from(places_.at(index(dive_.at)).context);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      if (!std::ranges::binary_search(off, moves[i].family))
+        offer(gains_.expected(moves[i], 0), {.untried = static_cast<std::ptrdiff_t>(i)});
+    }
     return out;
   }
 
   /// Applies an untried move of `from`.
-  Field::Arrival take(Field& field, NodeId from, std::ptrdiff_t place) {
-    std::vector<Candidate>& moves = moves_.at(index(from));
-    const Candidate move = moves[static_cast<std::size_t>(place)];
-    moves.erase(moves.begin() + place);
+  Field::Arrival take(Field& field, NodeId from, std::size_t at) {
+    std::vector<Candidate>& moves = places_.at(index(from)).untried;
+    const Candidate move = moves[at];
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
     const Field::Arrival arrival = field.act(from, move.action);
-    if (arrival.fresh) trials_.emplace(index(arrival.node), Trial{from, move});
+    if (arrival.fresh) {
+      trials_.emplace(index(arrival.node), Trial{from, move});
+      labels_.emplace(index(arrival.node), move.label);
+    }
     return arrival;
   }
 
@@ -184,18 +260,36 @@ class History final : public Strategy {
     return initial_;
   }
 
-  /// Those of `node`, by P(s,a) descending; it is opened when they are first asked for.
-  std::vector<Candidate>& untried(Field& field, NodeId node) {
-    const auto [it, first] = moves_.try_emplace(index(node));
-    if (!first) return it->second;
+  /// `node` is opened when it is first asked for, after a resume once again.
+  Place& place(Field& field, NodeId node) {
+    const auto [it, first] = places_.try_emplace(index(node));
+    Place& out = it->second;
+    if (out.opened) return out;
+    out.opened = true;
     const std::uint32_t count = field.actions(node);
+    std::vector<Candidate> moves;
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       const auto [action, prior] = field.ranked(node, rank);
+      if (!first && std::ranges::find(out.untried, action, &Candidate::action) == out.untried.end())
+        continue;
       constexpr double kLeast = 1e-3;
       const double share = std::max(kLeast, static_cast<double>(prior) * count);
-      it->second.push_back({action, std::log(share), field.label(node, action)});
+      moves.push_back(
+          {action, std::log(share), field.label(node, action), field.family(node, action)});
     }
-    return it->second;
+    out.untried = std::move(moves);
+    if (first) out.context = gains_.add_context(way_to(field, node));
+    return out;
+  }
+
+  /// The labels of the moves that lead to `node`.
+  [[nodiscard]] std::vector<std::uint64_t> way_to(Field& field, NodeId node) const {
+    std::vector<std::uint64_t> out;
+    for (; node != kRoot; node = creator(field, node)) {
+      const auto label = labels_.find(index(node));
+      out.push_back(label != labels_.end() && label->second != 0 ? label->second : index(node));
+    }
+    return out;
   }
 
   /// Takes in everything measured since the last call, also what other parts of the search
@@ -205,9 +299,8 @@ class History final : public Strategy {
     std::erase_if(waiting_, [&](NodeId node) {
       if (field.graph()[node].state == NodeState::pending) return false;
       if (!field.measured(node)) return true;
-      const auto better = [&](NodeId a, NodeId b) { return field.worth(a) < field.worth(b); };
-      frontier_.insert(std::ranges::upper_bound(frontier_, node, better), node);
-      if (better(best_, node)) {
+      insert(field, node);
+      if (field.twin(node) == kNoNode && field.worth(node) > field.worth(best_)) {
         best_ = node;
         away_ = 0;
         if (node == dive_.pending) dived_ = 0;
@@ -216,12 +309,24 @@ class History final : public Strategy {
     });
   }
 
+  /// Into the frontier.
+  void insert(Field& field, NodeId node) {
+    const auto rank = [&](NodeId v) {
+      const auto it = places_.find(index(v));
+      const bool late = field.twin(v) != kNoNode || (it != places_.end() && it->second.late);
+      return std::tuple(!late, field.worth(v));
+    };
+    const auto better = [&](NodeId a, NodeId b) { return rank(a) < rank(b); };
+    frontier_.insert(std::ranges::upper_bound(frontier_, node, better), node);
+  }
+
   HistoryOptions options_;
-  std::vector<NodeId> frontier_;  // the best last, of equal ones the newest
-  std::vector<NodeId> waiting_;   // pending
-  std::uint32_t seen_ = 0;        // nodes
-  std::unordered_map<std::uint32_t, std::vector<Candidate>> moves_;  // untried, by NodeId
-  std::unordered_map<std::uint32_t, Trial> trials_;                  // in flight, by NodeId
+  std::vector<NodeId> frontier_;                     // the best last, of equal ones the newest
+  std::vector<NodeId> waiting_;                      // pending
+  std::uint32_t seen_ = 0;                           // nodes
+  std::unordered_map<std::uint32_t, Place> places_;  // by NodeId
+  std::unordered_map<std::uint32_t, std::uint64_t> labels_;  // of what made a node
+  std::unordered_map<std::uint32_t, Trial> trials_;          // in flight, by NodeId
   Gains gains_;
   Dive dive_;
   NodeId best_ = kRoot;

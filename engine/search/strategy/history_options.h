@@ -14,7 +14,8 @@ struct HistoryOptions {
 
   double history_initial = 2;
   double history_bonus = 1;
-  double history_dives = 1;
+  double history_reach = 5;
+  double history_dives = 2;
   double history_temperature = 0.05;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
@@ -30,6 +31,12 @@ struct HistoryOptions {
                  "history: bonus of a move never tried, in mean absolute gains of a move",
                  "docs/search.md"},
       Range{0.0, 100.0});
+    v(&O::history_reach,
+      OptionText{"history_reach",
+                 "history: moves by which variants differ so that a trial at one counts for 1/e at "
+                 "the other",
+                 "docs/search.md"},
+      Range{0.01, 1e6});
     v(&O::history_dives,
       OptionText{"history_dives",
                  "history: evaluations of dives for one of a node that is not the best, since the "

@@ -29,6 +29,8 @@ class IteratedLocalSearch final : public Strategy {
     if (field.worth(node) > field.worth(best_)) best_ = node;
   }
 
+  void keep(StrategyState& state, Field&) override { state(current_, best_, kicked_); }
+
  private:
   static constexpr int kKick = 4;
   NodeId current_{0};

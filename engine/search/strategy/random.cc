@@ -8,6 +8,7 @@ namespace {
 class RandomDraws final : public Strategy {
  public:
   NodeId next(Field& field) override { return field.fresh_draw(); }
+  void keep(StrategyState&, Field&) override {}
 };
 
 }  // namespace

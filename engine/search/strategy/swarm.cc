@@ -35,10 +35,13 @@ class Swarm final : public Strategy {
     if (field.worth(node) > field.worth(best_)) best_ = node;
   }
 
+  void keep(StrategyState& state, Field&) override { state(particles_, flights_, turn_, best_); }
+
  private:
   struct Particle {
     std::vector<double> position, velocity;  // by axis
     NodeId best = kNoNode;
+    void keep(StrategyState& state) { state(position, velocity, best); }
   };
 
   NodeId owned(NodeId node) {

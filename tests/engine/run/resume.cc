@@ -406,7 +406,7 @@ TEST_SUITE("resume") {
     const std::string sum = hash128(older).hex();
     older.back() = ',';
     expect_replayed(older + "\"sum\":\"" + sum + "\"}\n",
-                    "/schema: got 1, expected 2; the whole log is replayed instead");
+                    "/schema: got 1, expected 3; the whole log is replayed instead");
   }
 
   TEST_CASE("a snapshot survives its round trip; parts that do not fit are refused by name") {

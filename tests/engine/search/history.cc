@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/plugin/options.h"
+#include "engine/search/move_gains.h"
 #include "engine/search/search.h"
 #include "engine/search/strategy/history_options.h"
 #include "tests/support/table_space.h"
@@ -83,6 +84,43 @@ TEST_CASE("a failure says nothing of a move elsewhere") {
                           .priors = {{0.5F, 0.3F, 0.2F}, {}, {}, {0.5F, 0.5F}, {}, {}},
                           .labels = {{7, 8, 9}, {}, {}, {8, 7}, {}, {}}};
   CHECK(places_evaluated(table) == std::vector{1, 2, 3, 5, 4});
+}
+
+TEST_CASE("a trial at a similar variant says more than one far away") {
+  Gains gains(1);
+  const std::uint32_t root = gains.add_context({}), far = gains.add_context({1, 2, 3}),
+                      near = gains.add_context({3, 1, 2, 4}), undone = gains.add_context({5, 5});
+  const Candidate move{.action = 0, .log_prior = 0, .label = 9};
+  gains.add(move, root, -1);
+  gains.add(move, far, 1);
+  gains.look_from(near);
+  CHECK(gains.expected(move, 0) > 0);
+  gains.look_from(undone);  // the root again
+  CHECK(gains.expected(move, 0) < 0);
+}
+
+TEST_CASE(
+    "what runs the machine code of an earlier node comes last, and so do moves of the kind that "
+    "changed nothing, there and below") {
+  // Moves 7 of 0 and of 1 are of one kind; the first changes nothing.
+  const test::Table table{.actions = {{1, 2, 3}, {4}, {5, 6}, {}, {}, {}, {}},
+                          .rewards = {0, 0.1, 0, -1, 9, 1, -2},
+                          .priors = {{0.6F, 0.3F, 0.1F}, {1}, {0.9F, 0.1F}, {}, {}, {}, {}},
+                          .labels = {{7, 8, 9}, {10}, {7, 11}, {}, {}, {}, {}}};
+  test::TableSpace space(table);
+  Search search(space, history(0), 1, test::TableSpace::key(0));
+  std::vector<int> places;
+  while (const auto dispatch = search.next()) {
+    places.push_back(space.place(dispatch->node));
+    Evaluation outcome = space.evaluate(dispatch->node);
+    if (places.back() == 1) outcome.twin = kRoot;
+    search.complete(dispatch->sequence, outcome);
+  }
+  CHECK(places.front() == 1);
+  const auto when = [&](int place) { return std::ranges::find(places, place) - places.begin(); };
+  CHECK(when(6) < when(5));  // 5: by move 7 again
+  CHECK(when(6) < when(4));  // 4: from 1, which is 0 again, though it was measured faster
+  CHECK(places.size() == 6);
 }
 
 TEST_CASE("it goes on from variants that others asked for") {

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
+#include <typeindex>
 
 #include "engine/base/error.h"
 #include "engine/search/forest.h"
@@ -19,6 +22,7 @@
 
 using namespace warpath;
 using test::small_space;
+namespace fs = std::filesystem;
 
 TEST_SUITE_BEGIN("strategies");
 
@@ -126,16 +130,136 @@ TEST_CASE("a session of every strategy that stops half way continues to the same
     Options half = options;
     half.run.budget_builds = 7;
     static_cast<void>(test::CampaignBench(half).run(halves.path() / "run"));
+    CHECK(fs::exists(halves.path() / "run/search_state.json"));
     CHECK(test::CampaignBench(options).run(halves.path() / "run", true).fingerprint == expected);
   }
 }
 
 TEST_CASE(
-    "auto is guided on recorded spaces and graph search elsewhere; unknown strategies are refused "
-    "by name") {
+    "a search of every strategy goes on from its state at any point as if it had not stopped") {
+  for (const std::string& name : names()) {
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+      CAPTURE(name);
+      CAPTURE(seed);
+      Rng rng(seed, "table");
+      test::Table table = test::random_table(rng, 60, 0.2);
+      for (const auto& actions : table.actions) {
+        auto& labels = table.labels.emplace_back();
+        for (std::size_t a = 0; a < actions.size(); ++a) labels.push_back(1 + rng.below(5));
+      }
+      const Options options = with(name);
+      test::TableSpace space(table);
+      auto search = std::make_unique<Search>(space, options, seed, test::TableSpace::key(0));
+      test::TableSpace other(table);
+      auto resumed = std::make_unique<Search>(other, options, seed, test::TableSpace::key(0));
+      std::vector<Dispatch> flights;
+      for (int step = 0; step < 40; ++step) {
+        Search::State state = resumed->state();
+        CHECK(search->state().strategy == state.strategy);
+        other = test::TableSpace(table, other.places());
+        resumed = std::make_unique<Search>(other, options, seed,
+                                           Graph::from_arenas(resumed->graph().arenas(), "arenas"),
+                                           std::move(state), "state");
+        if (flights.size() < 3) {
+          const auto d = search->next();
+          const auto again = resumed->next();
+          REQUIRE(d.has_value() == again.has_value());
+          if (d) {
+            REQUIRE(d->node == again->node);
+            flights.push_back(*d);
+            continue;
+          }
+          break;
+        }
+        const std::size_t at = rng.below(flights.size());
+        Evaluation outcome = space.evaluate(flights[at].node);
+        if (outcome.ok && rng.uniform() < 0.3) outcome.twin = kRoot;
+        search->complete(flights[at].sequence, outcome);
+        resumed->complete(flights[at].sequence, outcome);
+        flights.erase(flights.begin() + static_cast<std::ptrdiff_t>(at));
+        REQUIRE(search->fingerprint() == resumed->fingerprint());
+      }
+    }
+  }
+}
+
+TEST_CASE("the state of a strategy that was cut, or is another's, is refused") {
+  const test::Table table{.actions = {{1, 2}, {2}, {}}, .rewards = {0, 1, 2}};
+  test::TableSpace space(table);
+  Search search(space, with("history"), 1, test::TableSpace::key(0));
+  const auto first = search.next();
+  REQUIRE(first);
+  const Search::State whole = search.state();
+  const auto refused = [&](const std::string& strategy, const std::string& bytes) {
+    Search::State state = whole;
+    state.strategy = bytes;
+    CHECK_THROWS_AS(Search(space, with(strategy), 1,
+                           Graph::from_arenas(search.graph().arenas(), "arenas"), state, "state"),
+                    Error);
+  };
+  for (std::size_t left = 0; left < whole.strategy.size(); ++left)
+    refused("history", whole.strategy.substr(0, left));
+  refused("history", whole.strategy + '\0');
+  refused("random", whole.strategy);
+}
+
+TEST_CASE("a tuning space of which single points are legal is searched to its end") {
+  // No two points differ in one tunable only.
+  std::vector<RecordedSpace::Axis> axes;
+  for (const char* const name : {"a", "b"}) {
+    RecordedSpace::Axis axis{.name = name, .texts = {}, .values = {}};
+    for (std::int64_t value = 0; value < 12; ++value) {
+      axis.values.push_back(value);
+      axis.texts.push_back(std::to_string(value));
+    }
+    axes.push_back(std::move(axis));
+  }
+  std::vector<RecordedSpace::Row> rows;
+  for (Level level = 0; level < 12; ++level)
+    rows.push_back({.point = {level, level}, .time_ns = 1e6 + level});
+  const RecordedSpace space("diagonal", "a device", std::move(axes), std::move(rows), "diagonal");
+  for (const std::string& name : names()) {
+    if (name == "breadth_first") continue;  // what moves lead to, and no more
+    CAPTURE(name);
+    CHECK(run_lab(space, with(name), {.seed = 3, .budget = 12}).evaluations == 12);
+  }
+}
+
+TEST_CASE("where half of a tuning space fails the first points turn to the other half") {
+  RecordedSpace whole = small_space(4, 6);
+  std::vector<RecordedSpace::Axis> axes;
+  for (std::size_t a = 0; a < whole.axes(); ++a) axes.push_back(whole.axis(a));
+  std::vector<RecordedSpace::Row> rows = whole.rows();
+  std::size_t failing = 0;
+  for (RecordedSpace::Row& row : rows) {
+    int sum = 0;
+    for (const Level level : row.point) sum += level;
+    if (sum < 10) continue;  // as of tiles that are too large together
+    row.status = Status::compile_error;
+    ++failing;
+  }
+  CHECK(2 * failing > rows.size());
+  const RecordedSpace space("half", "a device", std::move(axes), std::move(rows), "half");
+  double guided = 0, uniform = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const LabSettings lab{.seed = seed, .budget = 20};
+    guided += static_cast<double>(run_lab(space, with("guided"), lab).failed);
+    uniform += static_cast<double>(run_lab(space, with("random"), lab).failed);
+  }
+  CHECK(guided < 0.7 * uniform);
+}
+
+TEST_CASE(
+    "auto is guided on recorded spaces and history elsewhere; unknown strategies are refused by "
+    "name") {
   const RecordedSpace space = small_space();
-  CHECK(make_strategy(with("auto"), &space) != nullptr);
-  CHECK(make_strategy(with("auto"), nullptr) == nullptr);
+  const auto kind = [](const std::string& name, const Lattice* lattice) {
+    const auto made = make_strategy(with(name), lattice);
+    const Strategy& strategy = *made;
+    return std::type_index(typeid(strategy));
+  };
+  CHECK(kind("auto", &space) == kind("guided", nullptr));
+  CHECK(kind("auto", nullptr) == kind("history", nullptr));
   CHECK(make_strategy(with("mcgs"), &space) == nullptr);
   CHECK_THROWS_AS(static_cast<void>(make_strategy(with("luck"), nullptr)), Error);
 }

@@ -1,0 +1,80 @@
+#include "engine/search/move_gains.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpath {
+namespace {
+
+/// Number of moves that are in one of two sorted lists only.
+double difference(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+  std::size_t i = 0, j = 0, common = 0;
+  while (i < a.size() && j < b.size()) {
+    if (a[i] == b[j])
+      ++i, ++j, ++common;
+    else if (a[i] < b[j])
+      ++i;
+    else
+      ++j;
+  }
+  return static_cast<double>(a.size() + b.size() - 2 * common);
+}
+
+}  // namespace
+
+void Trust::add(double x, double y) {
+  x_.add(x), y_.add(y);
+  xx_ += x * x, xy_ += x * y;
+}
+
+double Trust::at(double x) const {
+  constexpr double kRidge = 1;
+  const double covariance = xy_ - x_.count * x_.value() * y_.value();
+  const double variance = xx_ - x_.count * x_.value() * x_.value();
+  return y_.value() + std::max(0.0, covariance / (kRidge + variance)) * (x - x_.value());
+}
+
+std::uint32_t Gains::add_context(std::vector<std::uint64_t> labels) {
+  std::ranges::sort(labels);
+  std::vector<std::uint64_t>& made = contexts_.emplace_back();
+  for (const std::uint64_t label : labels)
+    !made.empty() && made.back() == label ? made.pop_back() : made.push_back(label);
+  return static_cast<std::uint32_t>(contexts_.size() - 1);
+}
+
+void Gains::add(const Candidate& move, std::uint32_t context, double gain) {
+  size_.add(std::abs(gain));
+  trust_.add(move.log_prior, gain);
+  if (move.label != 0) history_[move.label].push_back({context, gain});
+}
+
+void Gains::look_from(std::uint32_t context) {
+  if (from_ == context) return;
+  from_ = context;
+  weights_.clear();
+}
+
+double Gains::weight(std::uint32_t context) {
+  if (context >= weights_.size()) weights_.resize(contexts_.size(), -1);
+  double& out = weights_[context];
+  if (out < 0) out = std::exp(-difference(contexts_[context], contexts_[from_]) / reach_);
+  return out;
+}
+
+double Gains::expected(const Candidate& move, double bonus) {
+  constexpr double kPrior = 2;           // trials that the prior counts for
+  constexpr std::ptrdiff_t kMost = 100;  // the latest ones
+  double count = 0, sum = 0;
+  if (const auto known = history_.find(move.label); known != history_.end()) {
+    const std::vector<Trial>& trials = known->second;
+    for (auto t = trials.end() - std::min(std::ssize(trials), kMost); t != trials.end(); ++t) {
+      const double w = weight(t->context);
+      count += w;
+      sum += w * t->gain;
+    }
+  }
+  const double mean = (kPrior * trust_.at(move.log_prior) + sum) / (kPrior + count);
+  return mean + bonus * size_.value() / std::sqrt(1 + count);
+}
+
+}  // namespace warpath

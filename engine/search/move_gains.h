@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/search/strategy_state.h"
+
+namespace warpath {
+
+/// A running mean; 0 of nothing.
+struct Mean {
+  double count = 0;
+  double sum = 0;
+  void add(double x) { count += 1, sum += x; }
+  [[nodiscard]] double value() const { return count > 0 ? sum / count : 0; }
+  void keep(StrategyState& state) { state(count, sum); }
+};
+
+/// Least squares of gain on ln P, from pairs that arrive one by one.
+class Trust {
+ public:
+  void add(double x, double y);
+  /// The gain expected at `x`. A prior that misleads is not followed, nor reversed.
+  [[nodiscard]] double at(double x) const;
+  void keep(StrategyState& state) { state(x_, y_, xx_, xy_); }
+
+ private:
+  Mean x_, y_;
+  double xx_ = 0, xy_ = 0;
+};
+
+/// A move of a node.
+struct Candidate {
+  std::uint32_t action = 0;
+  double log_prior = 0;                               // of P(s,a) times the number of actions
+  std::uint64_t label = 0;                            // Space::label
+  std::uint64_t family = 0;                           // Space::family
+  void keep(StrategyState& state) { state(action); }  ///< the rest follows from the node
+};
+
+/// What moves gained wherever they were tried. A trial counts for e^(-d / reach) at a variant that
+/// differs by d moves from the one it was made at.
+class Gains {
+ public:
+  explicit Gains(double reach) : reach_(reach) {}
+
+  /// Makes a variant a context, given by the moves that lead to it, of which one made twice is
+  /// undone; returns its number.
+  [[nodiscard]] std::uint32_t add_context(std::vector<std::uint64_t> labels);
+  void add(const Candidate& move, std::uint32_t context, double gain);
+  /// From now on gains are expected at `context`.
+  void look_from(std::uint32_t context);
+  /// The mean of trials, shrunk to what P predicts, with a `bonus` for what was seldom tried, in
+  /// mean absolute gains.
+  [[nodiscard]] double expected(const Candidate& move, double bonus);
+  /// Mean absolute gain.
+  [[nodiscard]] double size() const { return size_.value(); }
+  void keep(StrategyState& state) { state(history_, contexts_, size_, trust_); }
+
+ private:
+  struct Trial {
+    std::uint32_t context = 0;
+    double gain = 0;
+    void keep(StrategyState& state) { state(context, gain); }
+  };
+  [[nodiscard]] double weight(std::uint32_t context);
+
+  double reach_;
+  std::unordered_map<std::uint64_t, std::vector<Trial>> history_;  // by label
+  std::vector<std::vector<std::uint64_t>> contexts_;               // sorted
+  Mean size_;
+  Trust trust_;
+  std::uint32_t from_ = UINT32_MAX;
+  std::vector<double> weights_;  // of contexts, seen from `from_`; negative: not known yet
+};
+
+}  // namespace warpath

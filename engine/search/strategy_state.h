@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
+
+namespace warpath {
+
+/// What a strategy knows, as bytes for a snapshot. The same calls write and read:
+///
+///     void keep(StrategyState& state) { state(current_, drawn_); }
+///
+/// Members are numbers, NodeIds, Rngs, Welfords, sequences and maps of these, and structs with a
+/// `keep` of their own. Integers take as few bytes as they need; maps are in the order of their
+/// keys, so that equal states have equal bytes.
+class StrategyState {
+ public:
+  /// Writes.
+  StrategyState() = default;
+  /// Reads; `bytes` must outlive this. Nodes are below `nodes`, or kNoNode. Whatever does not fit
+  /// throws Error(bad_input) with `place`.
+  StrategyState(std::string_view bytes, std::uint32_t nodes, std::string place)
+      : reads_(true), left_(bytes), nodes_(nodes), place_(std::move(place)) {}
+
+  [[nodiscard]] bool reads() const { return reads_; }
+  template <class... Members>
+  void operator()(Members&... members) {
+    (keep(members), ...);
+  }
+  /// What was written.
+  [[nodiscard]] std::string take() { return std::move(written_); }
+  /// Throws unless all was read.
+  void require_end() const {
+    if (!left_.empty()) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const;
+  void put(std::uint64_t x);
+  [[nodiscard]] std::uint64_t get();
+  /// The size of a sequence, of which each element takes a byte or more.
+  [[nodiscard]] std::size_t size(std::size_t now);
+
+  void keep(std::uint64_t& x) { reads_ ? void(x = get()) : put(x); }
+  template <std::integral T>
+  void keep(T& x) {
+    auto wide = static_cast<std::uint64_t>(x);
+    keep(wide);
+    x = static_cast<T>(wide);
+  }
+  void keep(double& x);
+  void keep(float& x);
+  void keep(NodeId& node);
+  void keep(Rng& rng);
+  void keep(Welford& w) { (*this)(w.count, w.mean, w.m2); }
+  template <class T>
+    requires requires(T& x, StrategyState& state) { x.keep(state); }
+  void keep(T& x) {
+    x.keep(*this);
+  }
+  template <class A, class B>
+  void keep(std::pair<A, B>& x) {
+    (*this)(x.first, x.second);
+  }
+  template <class T>
+  void keep(std::vector<T>& all) {
+    all.resize(size(all.size()));
+    for (T& x : all) keep(x);
+  }
+  template <class K, class V>
+  void keep(std::unordered_map<K, V>& all) {
+    std::vector<std::pair<K, V*>> rows;
+    for (auto& [key, value] : all) rows.emplace_back(key, &value);
+    std::ranges::sort(rows, {}, &std::pair<K, V*>::first);
+    const std::size_t count = size(rows.size());
+    if (reads_) all.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      K key = reads_ ? K{} : rows[i].first;
+      keep(key);
+      keep(reads_ ? all[key] : *rows[i].second);
+    }
+  }
+
+  bool reads_ = false;
+  std::string written_;
+  std::string_view left_;
+  std::uint32_t nodes_ = 0;
+  std::string place_;
+};
+
+}  // namespace warpath
