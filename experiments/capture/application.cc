@@ -79,7 +79,7 @@ fs::path capture_library(const fs::path& program) {
                           "none (`warpath doctor`)");
 }
 
-int run_application(const Application& application) {
+int run_application(const CapturedApplication& application) {
   std::string contents;
   for (const std::string& one : application.contents)
     contents += (contents.empty() ? "" : ",") + one;

@@ -11,7 +11,7 @@ namespace warpath {
 [[nodiscard]] std::filesystem::path capture_library(const std::filesystem::path& program);
 
 /// An application and what is to be recorded of it.
-struct Application {
+struct CapturedApplication {
   std::vector<std::string> command;   ///< the first word is looked up in PATH
   std::filesystem::path library;      ///< loaded before all others
   std::filesystem::path folder;       ///< of the record; absolute
@@ -21,6 +21,6 @@ struct Application {
 /// Runs the application with this process's standard streams and waits for its end; Ctrl-C is the
 /// application's. Returns its exit code, 128 + the number of a signal that ended it. Throws
 /// Error(environment) if it cannot be started.
-[[nodiscard]] int run_application(const Application& application);
+[[nodiscard]] int run_application(const CapturedApplication& application);
 
 }  // namespace warpath
