@@ -7,7 +7,7 @@ charts.frame = (id, title, height = 230) => {
   host.selectAll('*').remove();
   host.append('figcaption').text(title);
   const width = host.node().clientWidth || 360;
-  const margin = {left: 52, right: 14, top: 10, bottom: 34};
+  const margin = {left: 52, right: 14, top: 22, bottom: 34};
   const svg = host.append('svg').attr({width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': title});
   const body = svg.append('g').attr('transform', `translate(${margin.left},${margin.top})`);
   return {host, svg, body, width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
@@ -38,7 +38,7 @@ charts.axes = (f, x, y, xLabel, yLabel, yUnit = '') => {
   f.body.append('g').attr('class', 'axis').attr('transform', `translate(0,${f.height})`).call(xAxis);
   f.body.append('g').attr('class', 'axis grid').call(yAxis);
   f.body.append('text').attr({class: 'label', x: f.width, y: f.height + 31, 'text-anchor': 'end'}).text(xLabel);
-  f.body.append('text').attr({class: 'label', x: -44, y: -1}).text(yLabel);
+  f.body.append('text').attr({class: 'label', x: -44, y: -12}).text(yLabel);
 };
 
 // Best so far over `key` (build or seconds), with every measured variant as a point, at most 1500 of them.
