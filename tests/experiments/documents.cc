@@ -57,9 +57,10 @@ std::vector<std::string> typed(const std::string& page) {
 
 /// What is wrong with the calls of the program in a line; empty if nothing is.
 std::string problem_of(const std::string& line) {
-  static const std::regex call("(^|[ /;(])warpath ([a-z]+)([^|;)#&]*)"), flag("--[a-z][a-z0-9-]*");
+  static const std::regex call(R"((^|\$ |[|;&(] ?)([\w./]*/)?warpath ([a-z]+)([^|;)#&]*))"),
+      flag("--[a-z][a-z0-9-]*");
   for (std::sregex_iterator at(line.begin(), line.end(), call), none; at != none; ++at) {
-    const std::string command = (*at)[2], rest = (*at)[3];
+    const std::string command = (*at)[3], all = (*at)[4], rest = all.substr(0, all.find(" -- "));
     if (command == "test" || command == "help") continue;
     const auto known = flags_by_command().find(command);
     if (known == flags_by_command().end()) return "no command " + command;
@@ -100,6 +101,8 @@ TEST_CASE("a command or flag that is not there is found") {
   CHECK(problem_of("./warpath run --input x --seed 1") == "");
   CHECK(problem_of("warpath walk") == "no command walk");
   CHECK(problem_of("$ warpath run --inputs x") == "run has no flag --inputs");
+  CHECK(problem_of("./warpath capture -- ./application --steps 1") == "");
+  CHECK(problem_of("make build/experiments/warpath here") == "");
   CHECK(problem_of("cd x; ./warpath inspect RUN --seed 1 | head") == "inspect has no flag --seed");
   CHECK(typed("a `warpath\nrun` b\n```sh\n./warpath run\n```\n").size() == 2);
 }

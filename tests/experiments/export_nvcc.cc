@@ -246,8 +246,9 @@ class Probe {
                                const std::string& environment = "X=1",
                                const std::string& arguments = "") const {
     write_file(folder_ / "lines", lines);
-    const CommandOutput ran = run_in(
-        folder_.path(), {"/bin/sh", "-c", environment + " ./probe " + arguments + " < lines"});
+    const CommandOutput ran = run_in(folder_.path(), {"/bin/sh", "-c",
+                                                      "LD_LIBRARY_PATH=. " + environment +
+                                                          " ./probe " + arguments + " < lines"});
     CHECK_MESSAGE(ran.code == 0, ran.text);
     return lines_of(ran.text);
   }

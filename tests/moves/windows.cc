@@ -207,7 +207,8 @@ TEST_CASE("the window of an example of convolution") {
   CHECK(at_once.variant() == path.variant());
 }
 
-TEST_CASE("what is not known of sizes, blocks and the array's parameters leaves it where it is") {
+TEST_CASE(
+    "what is not known of blocks and the array leaves it where it is; two sizes make versions") {
   KernelSpec tuned = test::kernel_under_test(
       "extern \"C\" __global__ void line(float* out, const float* in, int n) {\n  int i = "
       "blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) out[i] = in[i] + in[i + 1] + in[i + "
@@ -223,7 +224,9 @@ TEST_CASE("what is not known of sizes, blocks and the array's parameters leaves 
         "there is no array other");
   sizes.workloads.push_back(sizes.workloads.front());
   sizes.workloads.back().name = "longer", sizes.workloads.back().scalars["m"] = 12;
-  CHECK(MovePath(sizes).tried(kWindow) != "");
+  MovePath both(sizes);
+  both.step(kWindow).runs();
+  CHECK(kernels_of(both.variant()).size() == 3);  // a version a size, and the kernel as it was
 }
 
 TEST_CASE("an index that is limited by a branch, for several rows a thread, too") {

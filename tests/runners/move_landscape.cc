@@ -18,6 +18,8 @@ namespace {
 MoveFamily small(MoveFamily family) {
   family.moves = 12;
   family.depth = std::min(family.depth, 8);
+  if (family.epistasis == Epistasis::choices)
+    family.depth = std::min(family.depth, family.moves / family.group);
   return family;
 }
 

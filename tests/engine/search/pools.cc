@@ -32,8 +32,14 @@ void put_text(const fs::path& path, std::string_view text) {
 /// A search over the toy lattice, `nodes` nodes large, with one evaluation under way.
 struct Grown {
   explicit Grown(std::uint32_t nodes)
-      : space(8, 4, 12), search(space, Options{}, 1, LatticeSpace::root_key()) {
+      : space(8, 4, 12), search(space, options(), 1, LatticeSpace::root_key()) {
     grow(nodes), static_cast<void>(search.next());
+  }
+  /// Of a search that opens many edges.
+  static Options options() {
+    Options out;
+    out.search.strategy = "mcgs";
+    return out;
   }
   void grow(std::uint32_t nodes) {
     while (search.graph().node_count() < nodes) {
@@ -85,8 +91,8 @@ TEST_CASE(
   REQUIRE(loaded.has_value());
   CHECK(encode(*loaded) == encode(before));
   Grown twin(9000);  // a space that knows the nodes
-  Search again(twin.space, Options{}, 1, Graph::from_arenas(std::move(loaded->arenas), "pools"),
-               loaded->state, "pools");
+  Search again(twin.space, Grown::options(), 1,
+               Graph::from_arenas(std::move(loaded->arenas), "pools"), loaded->state, "pools");
   CHECK(again.fingerprint() == grown.search.fingerprint());
   for (int i = 0; i < 200; ++i) {
     const auto a = grown.search.next(), b = again.next();

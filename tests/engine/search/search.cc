@@ -22,8 +22,15 @@ using test::TableSpace;
 
 namespace {
 
-Options quiet_options() {
+/// Of the search by the graph's statistics.
+Options mcgs_options() {
   Options options;
+  options.search.strategy = "mcgs";
+  return options;
+}
+
+Options quiet_options() {
+  Options options = mcgs_options();
   options.search.root_noise_weight = 0;
   return options;
 }
@@ -143,7 +150,7 @@ TEST_CASE("many equal priors are tried once each, in an order of the seed") {
 
 TEST_CASE("root noise moves the root's priors alone, and they still sum to 1") {
   const Table table{.actions = {{1, 2}, {3, 4}, {}, {}, {}}, .rewards = {0, 1, 0.5, 0, 0}};
-  Options options;
+  Options options = mcgs_options();
   options.search.root_noise_weight = 0.5;
   Fixture f(table, options);
   f.run();

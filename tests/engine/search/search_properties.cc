@@ -19,7 +19,7 @@ using warpath::test::TableSpace;
 namespace {
 
 Options quiet_options() {
-  return search_options({{"root_noise_weight", 0}});
+  return search_options({{"strategy", "mcgs"}, {"root_noise_weight", 0}});
 }
 
 /// Keeps `width` evaluations in flight and completes them in random order until nothing is left or
@@ -166,7 +166,7 @@ TEST_CASE(
       for (const int width : {1, 3, 8}) {
         CAPTURE(widening);
         CAPTURE(width);
-        Options options;
+        Options options = search_options({{"strategy", "mcgs"}});
         options.search.widening = widening;
         TableSpace space(table);
         Search search(space, options, seed, TableSpace::key(0));
@@ -242,7 +242,8 @@ TEST_CASE("on a tree a value is the mean of all rewards below, whatever beta is"
       CAPTURE(beta);
       Rng rng(seed, "tree");
       const Table table = random_tree(rng, 60);
-      const Options options = search_options({{"root_noise_weight", 0}, {"beta", beta}});
+      const Options options =
+          search_options({{"strategy", "mcgs"}, {"root_noise_weight", 0}, {"beta", beta}});
       TableSpace space(table);
       Search search(space, options, seed, TableSpace::key(0));
       const Graph& graph = search.graph();
