@@ -54,6 +54,17 @@ CUresult freed(Real real, std::uint64_t address, Arguments... arguments) {
   return noted_first(real, note, arguments...);
 }
 
+/// The names of all kernels that `owner` enumerated.
+template <class Kernel, class NameOf, class Owner>
+void note_names(
+    Recorder& recorder, std::span<Kernel> kernels, NameOf name_of, Owner owner, bool is_kernel) {
+  const char* name = nullptr;
+  for (const Kernel one : kernels) {
+    if (name_of != nullptr && name_of(&name, one) == CUDA_SUCCESS)
+      recorder.named(one, owner, name, is_kernel);
+  }
+}
+
 template <class Call>
 CUresult launched(const Launch& launch, const Call& call) {
   const Recording outer;
@@ -137,12 +148,7 @@ WARPATH_HOOK cuModuleGetFunction(CUfunction* function, CUmodule module, const ch
 }
 WARPATH_HOOK cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
   const auto note = [&](Recorder& r) {
-    const auto name_of = WARPATH_DRIVER(cuFuncGetName);
-    const char* name = nullptr;
-    for (const CUfunction one : std::span(functions, count)) {
-      if (name_of != nullptr && name_of(&name, one) == CUDA_SUCCESS)
-        r.named(one, module, name, false);
-    }
+    note_names(r, std::span(functions, count), WARPATH_DRIVER(cuFuncGetName), module, false);
   };
   return noted(WARPATH_DRIVER(cuModuleEnumerateFunctions), note, functions, count, module);
 }
@@ -181,12 +187,7 @@ WARPATH_HOOK cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char*
 }
 WARPATH_HOOK cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
   const auto note = [&](Recorder& r) {
-    const auto name_of = WARPATH_DRIVER(cuKernelGetName);
-    const char* name = nullptr;
-    for (const CUkernel one : std::span(kernels, count)) {
-      if (name_of != nullptr && name_of(&name, one) == CUDA_SUCCESS)
-        r.named(one, library, name, true);
-    }
+    note_names(r, std::span(kernels, count), WARPATH_DRIVER(cuKernelGetName), library, true);
   };
   return noted(WARPATH_DRIVER(cuLibraryEnumerateKernels), note, kernels, count, library);
 }
