@@ -77,8 +77,9 @@ Field::Arrival Field::recombine(NodeId a, NodeId b, double mutation) {
 }
 
 NodeId Field::fresh_draw() {
-  constexpr int kRounds = 50;
-  for (int i = 0; i < kRounds; ++i) {
+  // Where moves lead on as well, a draw makes variants and costs a hundred times as much.
+  const int rounds = lattice() != nullptr && lattice()->complete() ? 50 : 5;
+  for (int i = 0; i < rounds; ++i) {
     if (const NodeId node = fresh([&] { return draw(); }); node != kNoNode) return node;
   }
   return kNoNode;

@@ -1,6 +1,7 @@
 #include "engine/text/source_key.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -175,9 +176,7 @@ void add_tokens(Hasher& hasher,
   }
 }
 
-}  // namespace
-
-Hash128 source_key(std::string_view source, const SourceKeyRules& rules) {
+Hash128 computed_key(std::string_view source, const SourceKeyRules& rules) {
   const auto of_bytes = [&] {
     return Hasher().add(std::string_view("bytes-1")).add(source).digest();
   };
@@ -206,6 +205,36 @@ Hash128 source_key(std::string_view source, const SourceKeyRules& rules) {
   }
   add(code.tokens.size(), {});
   return hasher.digest();
+}
+
+/// The last keys computed by a thread, by the hash of what they were computed from: variants that
+/// differ in their tunables alone share a source.
+class RecentKeys {
+ public:
+  [[nodiscard]] Hash128 of(std::string_view source, const SourceKeyRules& rules) {
+    Hasher hasher;
+    hasher.add(source).add(std::uint64_t{rules.rename_locals});
+    for (const std::string& name : rules.fixed_names) hasher.add(std::string_view(name));
+    const Hash128 from = hasher.digest();
+    Entry& entry = entries_[from.low % entries_.size()];
+    if (!entry.known || entry.from != from)
+      entry = {.from = from, .key = computed_key(source, rules), .known = true};
+    return entry.key;
+  }
+
+ private:
+  struct Entry {
+    Hash128 from, key;
+    bool known = false;
+  };
+  std::array<Entry, 256> entries_;
+};
+
+}  // namespace
+
+Hash128 source_key(std::string_view source, const SourceKeyRules& rules) {
+  thread_local RecentKeys recent;
+  return recent.of(source, rules);
 }
 
 }  // namespace warpath
