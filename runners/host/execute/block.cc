@@ -179,7 +179,7 @@ void BlockRunner::start_threads() {
     warp.present = lanes == 32 ? ~0U : (1U << lanes) - 1U;
     warp.alive = warp.runnable = warp.present;
     warp.at_barrier = 0;
-    for (auto& lane : warp.lanes) lane.pending = false;
+    warp.pending = 0;
   }
 }
 
@@ -297,13 +297,9 @@ unsigned long long BlockRunner::warp(
     end_ = BlockEnd::fault;
     leave();
   }
-  warp.lanes[lane] = {.pending = true,
-                      .op = op,
-                      .mask = mask,
-                      .value = value,
-                      .argument = argument,
-                      .width = width,
-                      .result = 0};
+  warp.lanes[lane] = {
+      .op = op, .mask = mask, .value = value, .argument = argument, .width = width, .result = 0};
+  warp.pending |= 1U << lane;
   if (op == kWarpathActiveMask || !try_complete(warp, lane)) {
     warp.runnable &= ~(1U << lane);
     leave();
@@ -314,9 +310,10 @@ unsigned long long BlockRunner::warp(
 bool BlockRunner::try_complete(Warp& warp, unsigned lane) {
   const Lane& first = warp.lanes[lane];
   const unsigned group = first.mask & warp.alive;
+  if ((group & ~warp.pending) != 0) return false;
   for (unsigned rest = group; rest != 0; rest &= rest - 1) {
     const Lane& other = warp.lanes[std::countr_zero(rest)];
-    if (!other.pending || other.op != first.op || other.mask != first.mask) return false;
+    if (other.op != first.op || other.mask != first.mask) return false;
   }
   WarpOperands operands;
   operands.active = group;
@@ -329,16 +326,18 @@ bool BlockRunner::try_complete(Warp& warp, unsigned lane) {
     const auto i = static_cast<unsigned>(std::countr_zero(rest));
     warp.lanes[i].result =
         warp_result(op, operands, i, warp.lanes[i].argument, warp.lanes[i].width);
-    warp.lanes[i].pending = false;
   }
+  warp.pending &= ~group;
   warp.runnable |= group;
   return true;
 }
 
 void BlockRunner::complete_groups(Warp& warp) {
-  for (unsigned rest = warp.alive; rest != 0; rest &= rest - 1) {
+  for (unsigned rest = warp.alive & warp.pending; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(rest));
-    if (warp.lanes[i].pending && warp.lanes[i].op != kWarpathActiveMask) try_complete(warp, i);
+    // a group completed on the way is no longer pending
+    if ((warp.pending >> i & 1U) != 0 && warp.lanes[i].op != kWarpathActiveMask)
+      try_complete(warp, i);
   }
 }
 
@@ -346,15 +345,13 @@ void BlockRunner::complete_groups(Warp& warp) {
 void BlockRunner::complete_active_mask(Warp& warp) {
   if (warp.runnable != 0) return;
   unsigned group = 0;
-  for (unsigned rest = warp.alive; rest != 0; rest &= rest - 1) {
+  for (unsigned rest = warp.alive & warp.pending; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(rest));
-    if (warp.lanes[i].pending && warp.lanes[i].op == kWarpathActiveMask) group |= 1U << i;
+    if (warp.lanes[i].op == kWarpathActiveMask) group |= 1U << i;
   }
-  for (unsigned rest = group; rest != 0; rest &= rest - 1) {
-    Lane& lane = warp.lanes[std::countr_zero(rest)];
-    lane.result = group;
-    lane.pending = false;
-  }
+  for (unsigned rest = group; rest != 0; rest &= rest - 1)
+    warp.lanes[std::countr_zero(rest)].result = group;
+  warp.pending &= ~group;
   warp.runnable |= group;
 }
 
@@ -362,8 +359,7 @@ void BlockRunner::describe_deadlock() {
   std::size_t at_barrier = 0, at_warp = 0;
   for (const auto& warp : warps_) {
     at_barrier += static_cast<std::size_t>(std::popcount(warp.at_barrier));
-    for (unsigned rest = warp.alive; rest != 0; rest &= rest - 1)
-      at_warp += warp.lanes[std::countr_zero(rest)].pending ? 1 : 0;
+    at_warp += static_cast<std::size_t>(std::popcount(warp.alive & warp.pending));
   }
   const auto& b = warpath_thread.block_index;
   detail_ = "divergent barrier in block (" + std::to_string(b.x) + "," + std::to_string(b.y) + "," +

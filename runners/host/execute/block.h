@@ -72,7 +72,6 @@ class BlockRunner {
 
  private:
   struct Lane {
-    bool pending = false;  // waiting at a warp operation
     int op = 0;
     unsigned mask = 0;
     unsigned long long value = 0;
@@ -82,6 +81,7 @@ class BlockRunner {
   };
   struct Warp {
     unsigned present = 0, alive = 0, runnable = 0, at_barrier = 0;
+    unsigned pending = 0;  // waiting at a warp operation
     Lane lanes[32];
   };
   struct Memory {  // one mapping, freed on destruction

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -14,15 +15,29 @@ namespace {
 
 constexpr std::size_t kFenceBytes = 4 << 20;  // address space only
 
+/// Calls `piece(p, bytes)` for each aligned word of [begin, end) and each byte beside them, until
+/// it returns false; whether it never did.
+template <class Byte, class Piece>
+bool each_piece(Byte* begin, const std::byte* end, Piece piece) {
+  for (Byte* p = begin; p != end;) {
+    const bool whole = reinterpret_cast<std::uintptr_t>(p) % 8 == 0 && end - p >= 8;
+    const std::size_t bytes = whole ? 8 : 1;
+    if (!piece(p, bytes)) return false;
+    p += bytes;
+  }
+  return true;
+}
+
 }  // namespace
 
+/// What belongs at `address` and behind it in the same aligned word.
 /// The random ones depend on where a byte is, so that a copied block does not restore it, and are
 /// NaNs.
-std::byte Buffer::canary(const std::byte* address) const {
+std::uint64_t Buffer::canary(const std::byte* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const std::uint64_t word = guards_ > 0 ? portable::constant_guard(guards_ - 1U)
                                          : mix64(seed_ ^ (at >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
-  return static_cast<std::byte>(word >> (8 * (at & 7U)));
+  return word >> (8 * (at & 7U));
 }
 
 Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
@@ -72,18 +87,34 @@ void Buffer::arm(std::uint64_t seed, std::uint8_t guards) {
   seed_ = seed;
   guards_ = guards;
   const auto fill = [&](std::byte* begin, const std::byte* end) {
-    for (std::byte* p = begin; p != end; ++p) *p = canary(p);
+    each_piece(begin, end, [this](std::byte* p, std::size_t bytes) {
+      const std::uint64_t right = canary(p);
+      std::memcpy(p, &right, bytes);
+      return true;
+    });
   };
   fill(readable_begin_, data_);
   fill(data_ + size_, readable_end_);
 }
 
+bool Buffer::intact(const std::byte* begin, const std::byte* end) const {
+  return each_piece(begin, end, [this](const std::byte* p, std::size_t bytes) {
+    const std::uint64_t right = canary(p);
+    return std::memcmp(p, &right, bytes) == 0;
+  });
+}
+
 std::string Buffer::violation() const {
-  for (const std::byte* p = data_ + size_; p != readable_end_; ++p) {
-    if (*p != canary(p)) return std::to_string(p - (data_ + size_)) + " bytes past its end";
+  const std::byte* const end = data_ + size_;
+  if (!intact(end, readable_end_)) {
+    const std::byte* p = end;
+    while (intact(p, p + 1)) ++p;
+    return std::to_string(p - end) + " bytes past its end";
   }
-  for (const std::byte* p = data_; p != readable_begin_; --p) {
-    if (p[-1] != canary(p - 1)) return std::to_string(data_ - p + 1) + " bytes before its begin";
+  if (!intact(readable_begin_, data_)) {
+    const std::byte* p = data_ - 1;
+    while (intact(p, p + 1)) --p;
+    return std::to_string(data_ - p) + " bytes before its begin";
   }
   return {};
 }

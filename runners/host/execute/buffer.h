@@ -50,7 +50,8 @@ class Buffer {
   std::byte* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0, size_ = 0;
   std::byte *readable_begin_ = nullptr, *readable_end_ = nullptr, *data_ = nullptr;
-  [[nodiscard]] std::byte canary(const std::byte* address) const;
+  [[nodiscard]] std::uint64_t canary(const std::byte* address) const;
+  [[nodiscard]] bool intact(const std::byte* begin, const std::byte* end) const;
 
   std::uint64_t seed_ = 0;
   std::uint8_t guards_ = 0;

@@ -2,6 +2,13 @@
 
 /// CUDA C++ for the system compiler: everything a kernel may name that the host runner supports.
 
+// The special functions of C++17 (std::beta and the like) are two fifths of what the compiler would
+// read for a kernel, and none of CUDA's.
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>
