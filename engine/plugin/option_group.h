@@ -36,6 +36,8 @@ struct Range {
   T high;
   [[nodiscard]] constexpr bool holds(const T& x) const { return low <= x && x <= high; }
 };
+template <class T>
+Range(T, T) -> Range<T>;
 template <std::size_t N>
 struct OneOf {
   std::array<std::string_view, N> words;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -335,6 +336,16 @@ TEST_CASE("what cannot run here is refused when the spec is prepared, with one l
   CHECK_THROWS_WITH_AS(make_host_runner(missing)->prepare(doubling()),
                        "cannot start no-such-compiler: not found in /usr/local/bin:/usr/bin:/bin",
                        Error);
+}
+
+TEST_CASE("another compiler serves as well, where it is installed") {
+  HostOptions options = quick();
+  options.compiler = "clang++";
+  if (std::system("command -v clang++ > /dev/null") != 0) {
+    MESSAGE("skipped: clang++ is not installed");
+    return;
+  }
+  CHECK(Candidates(doubling(), options).sound());
 }
 
 TEST_SUITE_END();

@@ -68,5 +68,5 @@ __attribute__((visibility("default"))) unsigned long long warpath_warp(int op, u
                                                                        int argument, int width);
 __attribute__((visibility("default"))) void warpath_yield();
 __attribute__((visibility("default"))) void warpath_access();  ///< before an access to memory (warpath_interleave.h)
-__attribute__((visibility("default"))) [[noreturn]] void warpath_fault(int fault, const char* text, int line);
+[[noreturn]] __attribute__((visibility("default"))) void warpath_fault(int fault, const char* text, int line);
 }
