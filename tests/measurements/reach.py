@@ -8,6 +8,7 @@ that restructures it makes of it, with the kernel itself as the reference: integ
 """
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -48,11 +49,20 @@ def flat(path, folder, copies):
     return "\n".join(out) + "\n#endif\n"
 
 
+@functools.cache
+def files_by_name(folder):
+    found = collections.defaultdict(list)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            found[path.name].append(path)
+    return found
+
+
 def included(name, path, folder):
     for place in (path.parent, folder, folder / "include", folder / "csrc", folder / "src"):
         if (place / name).is_file():
             return (place / name).resolve()
-    tails = [p for p in folder.rglob(pathlib.PurePath(name).name) if p.is_file() and p.as_posix().endswith("/" + name)]
+    tails = [p for p in files_by_name(folder).get(pathlib.PurePath(name).name, []) if p.as_posix().endswith("/" + name)]
     return tails[0].resolve() if len(tails) == 1 else None
 
 
