@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import tempfile
@@ -30,6 +31,7 @@ def options(parser):
     parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
+    parser.add_argument("--run-share", default=1.0, type=float, help="of the kernels that are run, drawn by their names")
     parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
@@ -73,7 +75,8 @@ def kernels_of(args, path, folder):
         text.write_text(flat(path, folder, collections.Counter())[:2 * MOST_CHARACTERS])
         asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
         if args.run:
-            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in sorted(own)]
+            drawn = [n for n in sorted(own) if random.Random(f"{path.relative_to(folder).as_posix()} {n}").random() < args.run_share]
+            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in drawn]
     problems = [f"{path}: exit status {done.returncode}" for done in asked if done.returncode != 0]
     lines = [json.loads(line) for done in asked for line in done.stdout.splitlines()]
     of_runs = {(line["kernel"], line["line"]): line for line in lines if "untouched" in line}
@@ -133,7 +136,7 @@ def measure(args):
         args.lines.write_text("".join(json.dumps(r) + "\n" for r in rows))
     moves = collections.Counter(move for r in rows for move in r["moves"])
     total = {**figures(rows), "asking_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
-             **(run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
+             **({"run_share": args.run_share} | run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
     causes = collections.Counter(cause(r["veto"]) for r in rows if r["veto"])
     table = [{"repository": name, **figures([r for r in rows if r["repository"] == name])} for name in sorted({r["repository"] for r in rows})]
     write_result(args.output, total, table + [{"veto": veto, "kernels": count} for veto, count in causes.most_common(12)], device="none")
