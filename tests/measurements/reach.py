@@ -30,6 +30,7 @@ def options(parser):
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="a repository's files")
     parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
+    parser.add_argument("--jobs", default=os.cpu_count(), type=int, help="files at once")
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
     parser.add_argument("--run-share", default=1.0, type=float, help="of the kernels that are run, drawn by their names")
     parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
@@ -122,7 +123,7 @@ def measure(args):
             raise Failed(f"{folder}: no .cu or .cuh file with a kernel")
         tasks += [(path, folder) for path in files]
     rows, problems = [], []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for number, (found, problem) in enumerate(pool.map(lambda task: kernels_of(args, *task), tasks)):
             rows += found
             problems += problem
