@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/base/hash_pieces.h"
+
 namespace warpath {
 namespace {
 
@@ -51,6 +53,14 @@ Hash128 hash128(std::span<const std::byte> bytes) {
 
 Hash128 hash128(std::string_view text) {
   return from_xxh(XXH3_128bits(text.data(), text.size()));
+}
+
+Hash128 hash128_of(std::initializer_list<std::string_view> pieces) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (const std::string_view piece : pieces)
+    XXH3_128bits_update(&state, piece.data(), piece.size());
+  return from_xxh(XXH3_128bits_digest(&state));
 }
 
 /// Short pieces are gathered: a call of the library costs more than what it hashes.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/text/changed_text.h"
+
 namespace warpath {
 namespace {
 
@@ -71,15 +73,10 @@ Variant patched(Variant parent, const VariantPatch& patch) {
 
 VariantEdit edit_between(const Variant& parent, const Variant& child) {
   const std::string &a = parent.source, &b = child.source;
-  const std::size_t shorter = std::min(a.size(), b.size());
-  const auto begin = static_cast<std::size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shorter), b.begin()).first -
-      a.begin());
-  std::size_t tail = 0;
-  while (tail < shorter - begin && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
-  return {.begin = begin,
-          .removed = a.size() - tail - begin,
-          .inserted = b.substr(begin, b.size() - tail - begin),
+  const CommonEnds same = common_ends(a, b);
+  return {.begin = same.before,
+          .removed = a.size() - same.behind - same.before,
+          .inserted = b.substr(same.before, b.size() - same.behind - same.before),
           .rest = changes(parent, child, false),
           .versions = versions_between(parent, child, edit_between)};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/ascii.h"
+#include "engine/text/changed_text.h"
 
 namespace warpath {
 namespace {
@@ -321,67 +322,28 @@ class Lexer {
   TokenStream out_;
 };
 
-/// Where the line begins whose first token this is; nullopt if it is not the first.
-std::optional<std::size_t> line_of_first(std::string_view source, const Token& token) {
-  std::size_t at = token.begin;
-  while (at > 0 && is_blank(source[at - 1])) --at;
-  if (at == 0) return 0;
-  if (source[at - 1] != '\n' || source[at - 1 - (at > 1 ? 1 : 0)] == '\\') return std::nullopt;
-  return at > 2 && source[at - 2] == '\r' && source[at - 3] == '\\' ? std::nullopt
-                                                                    : std::optional(at);
-}
-
 /// The tokens of `source`, from those of a text that differs from it in one place: only the lines
 /// between what both begin with and what both end with are read. nullopt if a token may extend over
 /// these lines.
 std::optional<TokenStream> read_again(std::string_view before,
                                       const TokenStream& known,
-                                      std::string_view source) {
+                                      std::string_view source,
+                                      const CommonEnds& same) {
   if (known.ambiguous) return std::nullopt;
-  const std::size_t shorter = std::min(before.size(), source.size());
-  const std::size_t same = static_cast<std::size_t>(
-      std::mismatch(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(shorter),
-                    source.begin())
-          .first -
-      before.begin());
-  std::size_t same_end = 0;
-  while (same_end < shorter - same &&
-         before[before.size() - 1 - same_end] == source[source.size() - 1 - same_end])
-    ++same_end;
-  const std::vector<Token>& old = known.tokens;
-  const auto begins_before = [](const Token& t, std::size_t at) { return t.begin < at; };
-  // the last line that begins before the difference
-  auto first = std::lower_bound(old.begin(), old.end(), same, begins_before);
-  std::size_t begin = 0;
-  while (first != old.begin()) {
-    --first;
-    if (const auto line = line_of_first(before, *first); line && *line <= same) {
-      begin = *line;
-      break;
-    }
-  }
-  // the first one that begins, with its line end and what may splice it, behind the difference
-  constexpr std::size_t kLineEnd = 3;
-  std::size_t end = before.size();
-  auto rest =
-      std::lower_bound(first, old.end(), before.size() - same_end + kLineEnd, begins_before);
-  for (; rest != old.end(); ++rest) {
-    const auto line = line_of_first(before, *rest);
-    if (!line || *line < before.size() - same_end + kLineEnd) continue;
-    end = *line;
-    break;
-  }
-  const std::size_t new_end = source.size() - (before.size() - end);
-  TokenStream middle = Lexer(source.substr(begin, new_end - begin), begin, false).run();
+  const ChangedLines lines = lines_around(before, known.tokens, source, same);
+  TokenStream middle =
+      Lexer(source.substr(lines.begin, lines.end - lines.begin), lines.begin, false).run();
   if (middle.ambiguous) return std::nullopt;
+  const auto first = known.tokens.begin() + static_cast<std::ptrdiff_t>(lines.first);
+  const auto rest = known.tokens.begin() + static_cast<std::ptrdiff_t>(lines.rest);
   TokenStream out;
-  out.tokens.reserve(static_cast<std::size_t>(first - old.begin()) + middle.tokens.size() +
-                     static_cast<std::size_t>(old.end() - rest));
-  out.tokens.assign(old.begin(), first);
+  out.tokens.reserve(known.tokens.size() - (lines.rest - lines.first) + middle.tokens.size());
+  out.tokens.assign(known.tokens.begin(), first);
   out.tokens.insert(out.tokens.end(), middle.tokens.begin(), middle.tokens.end());
-  for (; rest != old.end(); ++rest) {
-    Token& token = out.tokens.emplace_back(*rest);
-    token.begin = token.begin - end + new_end, token.end = token.end - end + new_end;
+  for (auto it = rest; it != known.tokens.end(); ++it) {
+    Token& token = out.tokens.emplace_back(*it);
+    token.begin = token.begin - lines.old_end + lines.end;
+    token.end = token.end - lines.old_end + lines.end;
   }
   return out;
 }
@@ -412,9 +374,16 @@ TokenStream tokenize(std::string_view source) {
   if (found != known.end()) {
     std::rotate(found, found + 1, known.end());
   } else {
-    // most texts are a variant of the latest
+    // most texts are a variant of one of the latest
     std::optional<TokenStream> stream;
-    if (!known.empty()) stream = read_again(known.back().source, known.back().stream, source);
+    CommonEnds most;
+    const Known* nearest = nullptr;
+    for (const Known& one : known) {
+      const CommonEnds same = common_ends(one.source, source);
+      if (nearest == nullptr || same.before + same.behind >= most.before + most.behind)
+        nearest = &one, most = same;
+    }
+    if (nearest != nullptr) stream = read_again(nearest->source, nearest->stream, source, most);
     if (!stream) stream = Lexer(source, 0, false).run();
     if (known.size() == kMost) known.erase(known.begin());
     known.push_back({std::string(source), std::move(*stream)});
@@ -459,6 +428,15 @@ std::vector<Token> without_comments(const std::vector<Token>& tokens) {
 }
 
 std::string directive_name(std::string_view source, const Token& directive) {
+  const std::string_view text = source.substr(directive.begin, directive.size());
+  if (text.starts_with('#')) {
+    const auto ends = [](char c) { return !is_name(c); };
+    const std::size_t begin = std::min(text.find_first_not_of(" \t", 1), text.size());
+    const auto word = text.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto end = std::find_if(word, text.end(), ends);
+    const bool plain = word != end && is_name_start(*word);
+    if (plain && (end == text.end() || *end == ' ')) return {word, end};
+  }
   const std::vector<Token> inside = without_comments(tokenize_directive(source, directive).tokens);
   return inside.size() > 1 && inside[1].kind == TokenKind::identifier ? spelling(source, inside[1])
                                                                       : std::string();

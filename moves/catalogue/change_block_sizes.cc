@@ -27,9 +27,9 @@ bool contains(const std::vector<std::int64_t>& values, std::int64_t value) {
 }
 
 /// Constants of the block that may change.
-std::vector<Dimension> constant_dimensions(const MoveContext& context) {
+std::vector<Dimension> constant_dimensions(const MoveContext& context, std::string& why) {
   std::vector<Dimension> out;
-  for (BlockExtent& extent : free_block_extents(context)) {
+  for (BlockExtent& extent : free_block_extents(context, why)) {
     std::string parameter = std::string("block_") + "xyz"[extent.axis];
     out.push_back({std::move(parameter), extent.values, extent.current, std::move(extent)});
   }
@@ -49,9 +49,15 @@ std::vector<Dimension> tunable_dimensions(const MoveContext& context) {
   return out;
 }
 
-std::vector<Dimension> dimensions(const MoveContext& context) {
+/// Where there are none, `why` may name what ties the kernel to its block.
+std::vector<Dimension> dimensions(const MoveContext& context, std::string& why) {
   std::vector<Dimension> out = tunable_dimensions(context);
-  return out.empty() ? constant_dimensions(context) : out;
+  return out.empty() ? constant_dimensions(context, why) : out;
+}
+
+std::vector<Dimension> dimensions(const MoveContext& context) {
+  std::string why;
+  return dimensions(context, why);
 }
 
 /// Distance of two extents in doublings; 0 and negative values of a tunable count as 1.
@@ -113,7 +119,12 @@ class ChangeBlockSizes final : public Move {
                                              std::string& why) const override {
     if (wanted.site != kLaunchSite)
       return why = "change_block_sizes applies to the launch only", std::nullopt;
-    return rewritten(context, dimensions(context), wanted.parameters, why);
+    std::string tie;
+    const std::vector<Dimension> dims = dimensions(context, tie);
+    if (dims.empty())
+      return why = "the kernel's block size is not free" + (tie.empty() ? "" : ": " + tie),
+             std::nullopt;
+    return rewritten(context, dims, wanted.parameters, why);
   }
 
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
@@ -145,7 +156,6 @@ class ChangeBlockSizes final : public Move {
                                           const std::vector<Dimension>& dims,
                                           const MoveParameters& parameters,
                                           std::string& why) {
-    if (dims.empty()) return why = "the kernel's block size is not free", std::nullopt;
     Variant out = context.variant;
     for (const Dimension& d : dims) {
       const auto value = parameters.find(d.parameter);

@@ -66,7 +66,7 @@ class CoalesceRemap final : public Move {
       if (swapped(context, *kernel, kPairs[i], why))
         out.push_back({std::string(name()), std::string(kSites[i]), {}});
     }
-    const std::vector<BlockExtent> free = free_block_extents(context);
+    const std::vector<BlockExtent> free = free_block_extents(context, why);
     for (const auto& [threads, columns] : kJoined) {
       if (joined(context, free, threads, columns, why))
         out.push_back({std::string(name()),
@@ -97,8 +97,12 @@ class CoalesceRemap final : public Move {
           return why = "coalesce_remap@blocks takes columns and threads, of their values",
                  std::nullopt;
       }
-      return joined(context, free_block_extents(context), wanted.parameters.at("threads"),
-                    wanted.parameters.at("columns"), why);
+      std::string tie;
+      const std::vector<BlockExtent> free = free_block_extents(context, tie);
+      const std::int64_t threads = wanted.parameters.at("threads");
+      auto out = joined(context, free, threads, wanted.parameters.at("columns"), why);
+      if (!out && threads != 0 && !tie.empty()) why += ": " + tie;
+      return out;
     }
     const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
     if (site == kSites.end() || !wanted.parameters.empty())

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/kernel_move.h"
@@ -95,6 +96,36 @@ std::vector<InnermostLoop> find_loops(const CodeText& code, const Variant& varia
   return out;
 }
 
+/// A text with its loops.
+struct LoopText {
+  explicit LoopText(const Variant& variant)
+      : source(variant.source),
+        kernel_name(variant.kernel_name),
+        has_extras(variant.has_extras()),
+        code(source) {
+    if (!code.ambiguous) loops = find_loops(code, variant);
+  }
+  LoopText(const LoopText&) = delete;  // its tokens refer to it
+  LoopText& operator=(const LoopText&) = delete;
+  [[nodiscard]] bool is_of(const Variant& variant) const {
+    return source == variant.source && kernel_name == variant.kernel_name &&
+           has_extras == variant.has_extras();
+  }
+
+  std::string source, kernel_name;
+  bool has_extras = false;
+  CodeText code;
+  std::vector<InnermostLoop> loops;
+};
+
+/// The same text is asked for by every instance at a node.
+std::shared_ptr<const LoopText> loops_of(const Variant& variant) {
+  static thread_local std::shared_ptr<const LoopText> latest;
+  if (latest == nullptr || !latest->is_of(variant))
+    latest = std::make_shared<const LoopText>(variant);
+  return latest;
+}
+
 std::string pragma_text(std::int64_t factor) {
   return "#pragma unroll " + std::to_string(factor);
 }
@@ -133,10 +164,9 @@ class UnrollLoops final : public ParameterMove {
   [[nodiscard]] std::string_view name() const override { return "unroll_loops"; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    const CodeText code(context.variant.source);
     std::vector<MoveInstance> out;
-    if (code.ambiguous) return out;
-    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
+    const auto text = loops_of(context.variant);
+    for (const InnermostLoop& loop : text->loops) {
       for (const std::int64_t factor : kFirstFactors) {
         if (factor != loop.factor) out.push_back(instance(loop.ordinal, factor));
       }
@@ -158,9 +188,10 @@ class UnrollLoops final : public ParameterMove {
                                                const MoveInstance& wanted,
                                                std::string& why) const override {
     const std::int64_t factor = wanted.parameters.at("factor");
-    const CodeText code(context.variant.source);
+    const auto text = loops_of(context.variant);
+    const CodeText& code = text->code;
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
-    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
+    for (const InnermostLoop& loop : text->loops) {
       if (loop_site(loop.ordinal) != wanted.site) continue;
       if (loop.factor == factor) return why = "the loop has this factor already", std::nullopt;
       Variant out = context.variant;
@@ -172,8 +203,8 @@ class UnrollLoops final : public ParameterMove {
 
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
                                                     const MoveInstance& done) const override {
-    const CodeText code(context.variant.source);
-    for (const InnermostLoop& loop : find_loops(code, context.variant)) {
+    const auto text = loops_of(context.variant);
+    for (const InnermostLoop& loop : text->loops) {
       const bool known = std::binary_search(kDomain.begin(), kDomain.end(), loop.factor);
       if (loop_site(loop.ordinal) == done.site && known) return instance(loop.ordinal, loop.factor);
     }

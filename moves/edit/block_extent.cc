@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/block_constants.h"
 #include "moves/edit/device_limits.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
@@ -159,7 +160,7 @@ std::vector<std::int64_t> shared_extents(const CodeText& code) {
 
 }  // namespace
 
-std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
+std::vector<BlockExtent> free_block_extents(const MoveContext& context, std::string& why) {
   const LaunchPlan& plan = context.variant.launch;
   if (std::any_of(context.spec.workloads.begin(), context.spec.workloads.end(),
                   [](const Workload& w) { return w.launch.has_value(); })) {
@@ -172,15 +173,17 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
     if (const auto at = std::ranges::find(literals, value); at != literals.end())
       literals.erase(at);
   }
-  for (const std::string& option : context.variant.compiler_options) {
-    const std::vector<std::int64_t> more = numbers_in(option);
+  std::vector<std::string> outside = context.variant.compiler_options;
+  outside.push_back(context.variant.kernel_name);
+  for (const std::string& text : outside) {
+    const std::vector<std::int64_t> more = numbers_in(text);
     literals.insert(literals.end(), more.begin(), more.end());
   }
   std::int64_t threads = 1;
   for (const Expression& extent : plan.block) threads *= constant_extent(extent).value_or(0);
   if (code.ambiguous || threads < 1 || contains(literals, threads)) return {};
-  std::string why;
-  const auto model = model::model_kernel(context.spec, context.variant, why);
+  std::string unread;
+  const auto model = model::model_kernel(context.spec, context.variant, unread);
   const auto own =
       model ? std::nullopt : std::optional(model::parse(context.spec, context.variant));
   const model::Unit& unit = model ? model->unit : *own;
@@ -213,6 +216,12 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
     }
     out.push_back(std::move(found));
   }
+  BlockNumbers numbers{.threads = threads, .extents = {}, .together = true};
+  for (const BlockExtent& extent : out) numbers.extents.push_back(extent.current);
+  if (model)
+    numbers.together =
+        model->facts.has_barrier || model->facts.has_warp_ops || !model->facts.veto.empty();
+  if (why = tie_to_block(unit, context.variant, numbers); !why.empty()) return {};
   if (out.size() > 1 && smem != 0) return {};  // the axis of a number there is unknown
   if (out.size() == 1) std::erase_if(out[0].values, [](std::int64_t v) { return v < kWarp; });
   return out;

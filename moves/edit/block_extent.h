@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/plugin/move.h"
@@ -18,8 +19,10 @@ struct BlockExtent {
 
 /// The free extents of the block, by axis. A literal of the same value in the source or the options
 /// (a __launch_bounds__, a macro, a loop's end) may stand for the block's size: then none. As the
-/// extent of a shared array it only says for how many threads there is room.
-[[nodiscard]] std::vector<BlockExtent> free_block_extents(const MoveContext& context);
+/// extent of a shared array it only says for how many threads there is room. Other constants that
+/// tie the kernel to its block (block_constants.h) are named in `why`, which else stays as it is.
+[[nodiscard]] std::vector<BlockExtent> free_block_extents(const MoveContext& context,
+                                                          std::string& why);
 
 /// Sets the extent in the plan, also where its grid or its shared memory is computed from it. False
 /// if the plan's text would no longer tell the extent from other numbers, so that the way back

@@ -400,8 +400,21 @@ Polynomial Polynomial::substituted(
 }
 
 Polynomial Polynomial::bound(const Bindings& values) const {
+  // Of hundreds of constants of a file a polynomial has a few.
   std::map<std::string, Polynomial, std::less<>> numbers;
-  for (const auto& [name, value] : values) numbers.emplace(name, Polynomial(value));
+  const auto collect = [&](const Polynomial& p, const auto& self) -> void {
+    for (const Term& term : p.terms_) {
+      for (const auto& factor : term.factors) {
+        for (const Polynomial& operand : factor->operands) self(operand, self);
+        const auto found = factor->op.empty() ? values.find(factor->text) : values.end();
+        if (found != values.end()) numbers.emplace(found->first, Polynomial(found->second));
+      }
+    }
+  };
+  collect(*this, collect);
+  // what has operations is built again, as with any number
+  if (numbers.empty() && !values.empty() && !operations().empty())
+    numbers.emplace(values.begin()->first, Polynomial(values.begin()->second));
   return substituted(numbers);
 }
 

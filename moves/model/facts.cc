@@ -309,11 +309,18 @@ Polynomial KernelFacts::source_polynomial(const Expr& expr) const {
 }
 
 Polynomial KernelFacts::resolved(const Polynomial& value) const {
-  Bindings known = state->launch_constants;
-  for (const auto& [name, number] : unit->bindings()) known.emplace(name, number);
-  for (const std::string& name :
-       value.names()) {  // constants of the body keep their names in source polynomials
-    if (known.contains(name)) continue;
+  const std::array<const Bindings*, 2> fixed{&state->launch_constants, &unit->bindings()};
+  Bindings known;
+  for (const std::string& name : value.names()) {
+    const Bindings* of = nullptr;
+    for (const Bindings* const one : fixed) {
+      if (of == nullptr && one->contains(name)) of = one;
+    }
+    if (of != nullptr) {
+      known.emplace(name, of->at(name));
+      continue;
+    }
+    // constants of the body keep their names in source polynomials
     const Declarator* only = nullptr;
     int count = 0;
     for (const auto& [expr, declarator] : state->declared) {
@@ -322,6 +329,10 @@ Polynomial KernelFacts::resolved(const Polynomial& value) const {
     if (count != 1 || !only->is_constant() || only->value() == nullptr || only->is_array())
       continue;
     if (const auto number = constant_value(*unit, *only->value())) known.emplace(name, *number);
+  }
+  // operations are built again wherever anything is known
+  for (const Bindings* const one : fixed) {
+    if (known.empty() && !one->empty()) known.insert(*one->begin());
   }
   return value.bound(known);
 }

@@ -164,13 +164,19 @@ std::string value_type(const NormalSite& site, const HelperCall& helper) {
 
 /// Identifiers of the file, except those in bodies of device functions.
 std::set<std::string, std::less<>> names_outside(const NormalSite& site) {
+  std::vector<Span> bodies;
+  for (const Function* f : site.unit.functions()) {
+    if (f != &site.kernel && f->body != nullptr && !f->is_global)
+      bodies.push_back({f->parameters_span.begin, f->span.end});
+  }
+  std::ranges::sort(bodies, {}, &Span::begin);
   std::set<std::string, std::less<>> out;
   const std::string_view source = site.unit.source();
+  std::size_t next = 0, until = 0;
   for (const Token& t : tokenize(source).tokens) {
-    const bool inside = std::ranges::any_of(site.unit.functions(), [&](const Function* f) {
-      return f != &site.kernel && f->body != nullptr && !f->is_global &&
-             f->parameters_span.begin <= t.begin && t.end <= f->span.end;
-    });
+    for (; next < bodies.size() && bodies[next].begin <= t.begin; ++next)
+      until = std::max(until, bodies[next].end);
+    const bool inside = t.end <= until;
     if (t.kind == TokenKind::identifier && !inside) out.insert(spelling(source, t));
     if (t.kind == TokenKind::directive) {
       for (const Token& part : tokenize_directive(source, t).tokens)

@@ -8,9 +8,11 @@ that restructures it makes of it, with the kernel itself as the reference: integ
 """
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import tempfile
@@ -28,7 +30,9 @@ def options(parser):
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="a repository's files")
     parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
+    parser.add_argument("--jobs", default=os.cpu_count(), type=int, help="files at once")
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
+    parser.add_argument("--run-share", default=1.0, type=float, help="of the kernels that are run, drawn by their names")
     parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
@@ -48,11 +52,20 @@ def flat(path, folder, copies):
     return "\n".join(out) + "\n#endif\n"
 
 
+@functools.cache
+def files_by_name(folder):
+    found = collections.defaultdict(list)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            found[path.name].append(path)
+    return found
+
+
 def included(name, path, folder):
     for place in (path.parent, folder, folder / "include", folder / "csrc", folder / "src"):
         if (place / name).is_file():
             return (place / name).resolve()
-    tails = [p for p in folder.rglob(pathlib.PurePath(name).name) if p.is_file() and p.as_posix().endswith("/" + name)]
+    tails = [p for p in files_by_name(folder).get(pathlib.PurePath(name).name, []) if p.as_posix().endswith("/" + name)]
     return tails[0].resolve() if len(tails) == 1 else None
 
 
@@ -63,7 +76,8 @@ def kernels_of(args, path, folder):
         text.write_text(flat(path, folder, collections.Counter())[:2 * MOST_CHARACTERS])
         asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
         if args.run:
-            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in sorted(own)]
+            drawn = [n for n in sorted(own) if random.Random(f"{path.relative_to(folder).as_posix()} {n}").random() < args.run_share]
+            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in drawn]
     problems = [f"{path}: exit status {done.returncode}" for done in asked if done.returncode != 0]
     lines = [json.loads(line) for done in asked for line in done.stdout.splitlines()]
     of_runs = {(line["kernel"], line["line"]): line for line in lines if "untouched" in line}
@@ -109,7 +123,7 @@ def measure(args):
             raise Failed(f"{folder}: no .cu or .cuh file with a kernel")
         tasks += [(path, folder) for path in files]
     rows, problems = [], []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for number, (found, problem) in enumerate(pool.map(lambda task: kernels_of(args, *task), tasks)):
             rows += found
             problems += problem
@@ -123,7 +137,7 @@ def measure(args):
         args.lines.write_text("".join(json.dumps(r) + "\n" for r in rows))
     moves = collections.Counter(move for r in rows for move in r["moves"])
     total = {**figures(rows), "asking_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
-             **(run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
+             **({"run_share": args.run_share} | run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
     causes = collections.Counter(cause(r["veto"]) for r in rows if r["veto"])
     table = [{"repository": name, **figures([r for r in rows if r["repository"] == name])} for name in sorted({r["repository"] for r in rows})]
     write_result(args.output, total, table + [{"veto": veto, "kernels": count} for veto, count in causes.most_common(12)], device="none")

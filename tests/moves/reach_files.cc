@@ -3,7 +3,8 @@
 // text uses), asks every move for what it offers there, and prints one JSON line a kernel:
 // {"file", "kernel", "line", "specified", "why", "veto", "moves": {NAME: offers},
 // "structural": [NAME...], "reasons": {NAME: why a structural move offers nothing},
-// "normal_veto": that of the normal form, "seconds": CPU time of the offers}. Nothing is run;
+// "normal_veto": that of the normal form, "seconds": CPU time of the offers, "signature": of every
+// instance and of the text that it leads to}. Nothing is run;
 // reach_files --run FILE... makes a smaller spec of the kernel without the rest of its file, for
 // the host runner, and runs the kernel, and what every move that restructures it makes of it, with
 // the kernel itself as the reference: {"file", "kernel", "line", "untouched": status, "log",
@@ -21,6 +22,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/source_edit.h"
 #include "experiments/init/kernel_text.h"
@@ -52,6 +54,19 @@ DeviceFacts gpu() {
           .multiprocessors = 132,
           .max_smem_per_block_bytes = 227 << 10,
           .is_gpu = true};
+}
+
+Hash128 signature(const std::map<std::string, std::vector<MoveOffer>, std::less<>>& offered) {
+  Hasher hasher;
+  for (const auto& [name, list] : offered) {
+    for (const MoveOffer& offer : list) {
+      const VariantEdit& edit = offer.made.edit;
+      hasher.add(offer.instance.text()).add(offer.made.key);
+      hasher.add(static_cast<std::uint64_t>(edit.begin));
+      hasher.add(static_cast<std::uint64_t>(edit.removed)).add(std::string_view(edit.inserted));
+    }
+  }
+  return hasher.digest();
 }
 
 json reach_of(const model::Unit& unit,
@@ -90,17 +105,18 @@ json reach_of(const model::Unit& unit,
         out["normal_veto"] = model::analyse(unit_of, *k, {&spec, &*normal}).veto;
     }
     // As a proposer asks: nothing is known of the kernel yet, and the reasons come afterwards.
-    std::map<std::string, std::size_t, std::less<>> counts;
+    std::map<std::string, std::vector<MoveOffer>, std::less<>> offered_of;
     const std::clock_t began = std::clock();
     {
       const model::ModelScope fresh(spec);
       for (const auto& [name, entry] : moves.entries())
-        counts[name] = offers(*entry.make(), {spec, variant, device}).size();
+        offered_of[name] = offers(*entry.make(), {spec, variant, device});
     }
     out["seconds"] = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    out["signature"] = signature(offered_of).hex();
     for (const auto& [name, entry] : moves.entries()) {
       const auto move = entry.make();
-      const std::size_t offered = counts[name];
+      const std::size_t offered = offered_of[name].size();
       if (offered > 0) {
         out["moves"][name] = offered;
         if (move->structural()) out["structural"].push_back(name);

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
 #include <set>
@@ -228,6 +229,62 @@ TEST_CASE("time grows with the length, not with its square") {
     // Processor time. A quadratic scan of 200 kB takes far more.
     CHECK(seconds(repeated(unit, 200000)) < 5);
     CHECK(seconds("void f(int a) {" + repeated(unit, 200000) + "}") < 5);
+  }
+}
+
+TEST_CASE("The key of a text does not depend on the texts that were asked for before") {
+  const std::vector<std::string> pieces{" ",
+                                        "\n",
+                                        "x",
+                                        "i",
+                                        "#pragma unroll 4\n",
+                                        "\n#pragma unroll n\n",
+                                        "// }",
+                                        "/*",
+                                        "*/",
+                                        "}",
+                                        "{",
+                                        "(",
+                                        ")",
+                                        "\"",
+                                        "\\\n",
+                                        "\\",
+                                        "#define i 3\n",
+                                        "\n#define f(a) #a\n",
+                                        "#undef",
+                                        "R\"(",
+                                        "const ",
+                                        ":",
+                                        "::",
+                                        "__LINE__",
+                                        "\n#if 1",
+                                        "\n#endif\n",
+                                        "void g(int i) { i = 0; }",
+                                        "namespace {",
+                                        "\xEF\xBB\xBF",
+                                        "?\?/",
+                                        "struct ",
+                                        "__restrict__ "};
+  const std::vector<std::string> heads{"", "", "#include \"other.h\"\n", "#define AT __LINE__\n",
+                                       "#define ONE 1\n#pragma once\n"};
+  const auto anew = [](const std::string& source) {
+    return std::async(std::launch::async, [&] { return key(source); }).get();
+  };
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "changes");
+    for (const std::string& kernel : real_kernels()) {
+      std::string source = heads[rng.below(heads.size())] + kernel;
+      for (int step = 0; step < 8; ++step) {
+        std::string changed = source;
+        const std::size_t at = rng.below(changed.size());
+        const std::size_t removed = rng.below(3) == 0 ? rng.below(12) : 0;
+        changed.replace(at, removed, pieces[rng.below(pieces.size())]);
+        CAPTURE(changed);
+        REQUIRE(key(changed) == anew(changed));
+        if (rng.below(3) == 0) source = changed;
+      }
+    }
   }
 }
 
