@@ -6,8 +6,8 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
-#include "engine/json/record_codec.h"
 #include "engine/run/event_log.h"
+#include "engine/run/log_codec.h"
 #include "engine/run/run_folder.h"
 #include "engine/search/pools.h"
 
@@ -147,10 +147,6 @@ struct Description<Search::State>
              Kept<"best", &Search::State::best, Natural>,
              Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>,
              Sparse<"strategy", &Search::State::strategy, snapshot_fields::Bytes>> {};
-template <>
-struct Description<LogPosition> : Record<Kept<"lines", &LogPosition::lines>,
-                                         Kept<"bytes", &LogPosition::bytes>,
-                                         Kept<"chain", &LogPosition::chain>> {};
 template <>
 struct Description<PoolsFile>
     : Record<Kept<"file", &PoolsFile::file>, Kept<"sum", &PoolsFile::sum>> {};
