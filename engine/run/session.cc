@@ -399,8 +399,21 @@ class Session final : private CampaignHost {
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
     r.verdict = *standing.verdict;
+    r.best = std::make_shared<const Variant>(space_->variant(standing.node));
+    r.best_outcome = counted(standing.node);
+    r.baseline_outcome = counted(NodeId{0});
     r.fingerprint = campaign_->search().fingerprint();
     return r;
+  }
+
+  /// The outcome of the finals, else of the search.
+  [[nodiscard]] std::shared_ptr<const Outcome> counted(NodeId node) const {
+    const Finals& finals = campaign_->finals();
+    const Finals::Final* const final = finals.find(node);
+    const Outcome* const again = node == NodeId{0}  ? finals.baseline()
+                                 : final != nullptr ? &final->outcome
+                                                    : nullptr;
+    return again != nullptr ? std::make_shared<const Outcome>(*again) : space_->outcome(node);
   }
 
   [[nodiscard]] Dismissal dismissal(const Finals::Dismissed& one) const {
