@@ -9,9 +9,10 @@ import concurrent.futures
 import os
 import pathlib
 import subprocess
+import threading
 import time
 
-from measurements.common import Failed, ROOT, WARPATH, begin, cpu, digits, fresh, joined, say, shared, time_is_over, write_result
+from measurements.common import Failed, ROOT, WARPATH, begin, cpu, digits, fresh, say, shared, time_is_over, write_result
 
 RESULT = "docs/results/campaign.json"
 MORE = "warpath run"
@@ -81,8 +82,8 @@ def ended(process):
     return usage.ru_maxrss * 1024
 
 
-def rows_of(args, strategy):
-    campaign, rows, words, base = Campaign(args, strategy, strategy), [], [], None
+def rows_of(args, strategy, done):
+    campaign, words, base = Campaign(args, strategy, strategy), [], None
     for size in map(int, args.sizes.split(",")):
         if time_is_over(args):
             say(f"{strategy}: {size} evaluations are left out for want of time")
@@ -97,18 +98,21 @@ def rows_of(args, strategy):
         process.wait()
         again, killed_wall, killed_spent = campaign.resume(size)
         ended(again)
-        rows.append({"strategy": strategy, "evaluations": size, "resume_s": digits(wall), "resume_cpu_s": spent, "killed_resume_s": digits(killed_wall),
-                     "killed_resume_cpu_s": killed_spent, "memory_bytes": memory, "memory_bytes_a_node": digits((memory - base) / size),
-                     "disk_bytes_a_variant": digits(sum(disk.values()) / size), **{f"disk_{kind}": value for kind, value in disk.items()}})
-        say(str(rows[-1]))
-    return rows
+        done({"strategy": strategy, "evaluations": size, "resume_s": digits(wall), "resume_cpu_s": spent, "killed_resume_s": digits(killed_wall),
+              "killed_resume_cpu_s": killed_spent, "memory_bytes": memory, "memory_bytes_a_node": digits((memory - base) / size),
+              "disk_bytes_a_variant": digits(sum(disk.values()) / size), **{f"disk_{kind}": value for kind, value in disk.items()}})
 
 
 def measure(args):
-    strategies = args.strategies.split(",")
+    strategies, rows, lock = args.strategies.split(","), [], threading.Lock()
+
+    def done(row):
+        """Written at once: a measurement that is ended from outside has what was measured."""
+        with lock:
+            rows.append(row)
+            rows.sort(key=lambda one: (strategies.index(one["strategy"]), one["evaluations"]))
+            largest = {one["strategy"]: {key: one[key] for key in FIGURES} for one in rows}
+            write_result(args.output, {"cpu": cpu(), "largest": largest}, rows)
+
     with concurrent.futures.ThreadPoolExecutor(len(strategies)) as pool:
-        rows = joined(pool.map(lambda strategy: rows_of(args, strategy), strategies))
-    if not rows:
-        raise Failed("no size was measured")
-    largest = {row["strategy"]: {key: row[key] for key in FIGURES} for row in rows}
-    write_result(args.output, {"cpu": cpu(), "largest": largest}, rows)
+        list(pool.map(lambda strategy: rows_of(args, strategy, done), strategies))
