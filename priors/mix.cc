@@ -90,6 +90,27 @@ class MixedPrior final : public Prior {
       trust_.observe(trial.shares, trial.ok && trial.log_gain >= kImproved);
   }
 
+  [[nodiscard]] std::string learned() const override {
+    StrategyState state;
+    SourceWeights trust = trust_;
+    state(trust);
+    for (const auto& source : sources_) {
+      std::string said = source->learned();
+      state(said);
+    }
+    return state.take();
+  }
+  void relearn(std::string_view bytes, const std::string& place) override {
+    StrategyState state(bytes, 0, place);
+    state(trust_);
+    for (const auto& source : sources_) {
+      std::string said;
+      state(said);
+      source->relearn(said, place);
+    }
+    state.require_end();
+  }
+
   /// By the sources that have an idea, as they are trusted.
   [[nodiscard]] bool expected_gains(const ProposalContext& context,
                                     const std::vector<Proposal>& proposals,

@@ -27,6 +27,8 @@ class Failures {
     f.at = c.outcomes;
   }
 
+  void keep(StrategyState& state) { state(contexts_); }
+
   [[nodiscard]] double weight(const std::string& context, const std::string& instance) const {
     const auto it = contexts_.find(context);
     if (it == contexts_.end()) return 0;
@@ -38,10 +40,12 @@ class Failures {
   struct Failure {
     double weight = 0;
     double at = 0;  // outcomes of its context by then
+    void keep(StrategyState& state) { state(weight, at); }
   };
   struct Context {
     double outcomes = 0;
     std::map<std::string, Failure> failures;
+    void keep(StrategyState& state) { state(outcomes, failures); }
   };
   [[nodiscard]] double weight(const Context& c, const Failure& f) const {
     return f.weight * std::exp2((f.at - c.outcomes) / half_life_);
@@ -99,6 +103,19 @@ class TacticsPrior final : public Prior {
     now_.add({context, from, trial.instance.move}, trial.ok, trial.log_gain);
     failures_.add(context + " " + from, trial.instance.text(),
                   !trial.ok || trial.log_gain < -kImproved);
+  }
+
+  [[nodiscard]] std::string learned() const override {
+    StrategyState state;
+    TacticGraph now = now_;
+    Failures failures = failures_;
+    state(now, failures);
+    return state.take();
+  }
+  void relearn(std::string_view bytes, const std::string& place) override {
+    StrategyState state(bytes, 0, place);
+    state(now_, failures_);
+    state.require_end();
   }
 
  private:

@@ -45,9 +45,14 @@ class Prior {
                                             std::size_t /*chosen*/) {
     return {};
   }
-  /// Every outcome in the order in which they were applied; a resumed search tells them again. Only
-  /// where it is not pure.
+  /// Every outcome in the order in which they were applied; a resumed search tells those again that
+  /// its snapshot does not cover. Only where it is not pure.
   virtual void observe(const Trial&) {}
+  /// What observe() taught it, for a snapshot. Only where it is not pure.
+  [[nodiscard]] virtual std::string learned() const { return ""; }
+  /// Brings a fresh prior, made with equal options and files, to where learned() was called. Throws
+  /// Error(bad_input) with `place` if `state` is not of this prior.
+  virtual void relearn(std::string_view /*state*/, const std::string& /*place*/) {}
   /// Fills `out` with the expected log gain of each proposal, a loss counted as 0; false: it has no
   /// idea.
   [[nodiscard]] virtual bool expected_gains(const ProposalContext&,

@@ -118,6 +118,8 @@ struct RecordOptions {
   std::string sync = "always";
   std::int64_t snapshot_every = 500;
   bool keep_variants = true;
+  std::int64_t most_variants = 1000;
+  std::int64_t segment_kib = 16384;
   bool memory = true;
   std::string evaluations = "";
   std::string evaluations_mode = "replay-or-live";
@@ -135,6 +137,16 @@ struct RecordOptions {
     v(&O::keep_variants,
       OptionText{"keep_variants", "write a folder a variant; the log alone suffices to resume", ""},
       AnyValue{});
+    v(&O::most_variants,
+      OptionText{"most_variants",
+                 "keep_variants: so many folders; later variants are in the log alone, but for the "
+                 "best",
+                 "docs/run-folder.md"},
+      Range<std::int64_t>{0, 1'000'000'000});
+    v(&O::segment_kib,
+      OptionText{"segment_kib", "events.jsonl of this size is compressed, and a new one begun",
+                 "docs/run-folder.md"},
+      Range<std::int64_t>{1, 1'000'000'000});
     v(&O::memory,
       OptionText{"memory",
                  "add what the run tried to OUTDIR/memory.jsonl and tactic_graph.json when it ends",

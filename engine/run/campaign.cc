@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/json/json_reader.h"
 #include "engine/plugin/late_proposer.h"
+#include "engine/plugin/variant_io.h"
 
 namespace warpath {
 namespace {
@@ -193,7 +196,7 @@ void Campaign::tune_by(NodeId node, bool ok, double reward) {
                   });
 }
 
-Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& place) {
+Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
   const auto it = std::ranges::find(pending_, event.sequence, &Pending::sequence);
   if (it == pending_.end())
     throw bad_input(place, "outcome " + std::to_string(event.sequence),
@@ -227,30 +230,27 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   if (const double before = rewards_[index(space_.parent(applied.node))]; std::isfinite(before))
     space_.learn(applied.node, shares, ok, ok ? reward - before : 0);
   tune_by(applied.node, ok, reward);
-  if (!ok) return applied;
+  if (ok) rank(event.outcome, reward, applied);
+  search_->complete(event.sequence,
+                    {.ok = ok, .reward = reward, .twin = twin(applied.node, event.outcome)});
+  return applied;
+}
+
+/// An ok outcome of `applied.node`.
+void Campaign::rank(const Outcome& outcome, double reward, Applied& applied) {
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
   if (applied.improved) since_improvement_ = 0;
   if (applied.improved || (reward == best_reward_ && index(applied.node) < index(best_))) {
     best_ = applied.node;
     best_reward_ = reward;
-    best_bound_share_ = bound_share(event.outcome);
+    best_bound_share_ = bound_share(outcome);
   }
-  return applied;
-}
-
-Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
-  const Applied applied = count(event, place);
-  const bool ok = event.outcome.status == Status::ok;
-  search_->complete(event.sequence, {.ok = ok,
-                                     .reward = ok ? rewards_[index(applied.node)] : 0,
-                                     .twin = twin(applied.node, event.outcome)});
-  return applied;
 }
 
 NodeId Campaign::twin(NodeId node, const Outcome& outcome) {
   if (outcome.status != Status::ok || outcome.binary_key.empty()) return kNoNode;
-  const NodeId first = by_code_.try_emplace(outcome.binary_key, node).first->second;
+  const NodeId first = by_code_.try_emplace(hash128(outcome.binary_key), node).first->second;
   return first == node ? kNoNode : first;
 }
 
@@ -273,59 +273,44 @@ Finals::Applied Campaign::apply(const HeatEvent& event, const std::string& place
   return apply_final(event, place);
 }
 
-void Campaign::restore(const DispatchEvent& event, const std::string& place) {
-  if (event.sequence != dispatched_) {
-    throw bad_input(place, "dispatch " + std::to_string(event.sequence),
-                    "dispatch " + std::to_string(dispatched_));
-  }
-  const auto late = std::ranges::find_if(late_, [&](const Late& l) {
-    return l.parent == event.parent && l.proposal.source == event.source &&
-           l.proposal.instance == event.instance;
-  });
-  if (late != late_.end()) {
-    late_.erase(late);
-    ++late_dispatched_;
-  }
-  pend({.sequence = event.sequence,
-        .node = event.node,
-        .parent = event.parent,
-        .incumbent_ns = event.incumbent_ns,
-        .shares = event.shares});
-  asked_in_vain_ = false;
+void Campaign::Late::keep(StrategyState& state) {
+  std::string text = state.reads() ? "" : to_json(proposal).dump();
+  state(parent, share, text);
+  if (state.reads()) proposal = proposal_from_json(parse_json(text, "late"), "late");
 }
 
-Campaign::Applied Campaign::restore(const OutcomeEvent& event, const std::string& place) {
-  const Applied applied = count(event, place);
-  static_cast<void>(twin(applied.node, event.outcome));
-  return applied;
+void Campaign::keep(StrategyState& state) {
+  state(tuner_, *finals_, pending_, late_, evaluated_, by_code_, rewards_, heard_);
+  state(late_dispatched_, dispatched_, evaluations_, since_improvement_, by_status_, best_);
+  state(best_reward_, best_bound_share_, seconds_, device_seconds_, asked_in_vain_);
 }
 
-void Campaign::restore(const IdleEvent&) {
-  asked_in_vain_ = true;
-}
-
-void Campaign::adopt(Snapshot snapshot, const std::string& place) {
+void Campaign::adopt(Snapshot snapshot, StrategyState& state, const std::string& place) {
+  const std::shared_ptr<const Outcome> baseline = space_.outcome(NodeId{0});
+  if (baseline == nullptr || !objective_.set_baseline(*baseline).empty())
+    throw bad_input(place, "", "a baseline that is ok");
+  finals_.emplace(objective_, options_.run);
   Graph graph = Graph::from_arenas(std::move(snapshot.arenas), place);
-  const auto& pending = snapshot.state.pending;
+  keep(state);
+  links_ = std::move(snapshot.links);
   const bool same = graph.node_count() == space_.size() &&
                     snapshot.state.next_sequence == dispatched_ &&
                     std::ranges::equal(
-                        pending, pending_, {}, [](const auto& p) { return p.dispatch.sequence; },
-                        &Pending::sequence);
-  if (!same) throw bad_input(place, "", "the nodes and evaluations in flight of events.jsonl");
-  links_ = std::move(snapshot.links);
+                        snapshot.state.pending, pending_, {},
+                        [](const auto& p) { return p.dispatch.sequence; }, &Pending::sequence);
+  if (!same) throw bad_input(place, "", "parts of one campaign");
   links_seen_ = graph.edge_count();
   search_.emplace(space_, options_, options_.run.seed, std::move(graph), std::move(snapshot.state),
                   place);
 }
 
-const std::map<EdgeId, std::string>& Campaign::links() {
+const EdgeTexts& Campaign::links() {
   const Graph& graph = search_->graph();
   for (; links_seen_ < graph.edge_count(); ++links_seen_) {
     const EdgeId id{links_seen_};
     const Edge& edge = graph[id];
     if (graph[edge.target].first_in != id)
-      links_.emplace(id, space_.action(edge.source, edge.action).text());
+      links_.add(id, space_.action(edge.source, edge.action).text());
   }
   return links_;
 }
@@ -345,9 +330,10 @@ std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
 }
 
 Campaign::Standing Campaign::standing() const {
-  const auto verdict_of = [this](NodeId node) {
-    const Outcome* const outcome = space_.outcome(node);
-    return outcome != nullptr ? &outcome->verdict : nullptr;
+  const auto verdict_of = [this](NodeId node) -> std::shared_ptr<const Verdict> {
+    const std::shared_ptr<const Outcome> outcome = space_.outcome(node);
+    if (outcome == nullptr) return nullptr;
+    return {outcome, &outcome->verdict};
   };
   Standing out{.node = best_,
                .speedup = best_speedup(),
@@ -358,7 +344,11 @@ Campaign::Standing Campaign::standing() const {
     out.node = winner->node;
     out.speedup = winner->speedup;
     out.baseline_ms = winner->baseline_ns * 1e-6;
-    out.verdict = winner->verdict != nullptr ? winner->verdict : verdict_of(winner->node);
+    if (winner->verdict != nullptr) {
+      out.verdict = std::make_shared<const Verdict>(*winner->verdict);
+    } else {
+      out.verdict = verdict_of(winner->node);
+    }
     out.finalists = winner->finalists;
     out.measured = winner->measured;
   }
@@ -371,8 +361,8 @@ std::optional<Interval> Campaign::interval_of(const Standing& standing) const {
   if (standing.node == NodeId{0}) return std::nullopt;
   const Finals::Final* const timed_again =
       standing.finalists > 0 ? finals_->find(standing.node) : nullptr;
-  const Outcome& outcome =
-      timed_again != nullptr ? timed_again->outcome : *space_.outcome(standing.node);
+  const std::shared_ptr<const Outcome> searched = space_.outcome(standing.node);
+  const Outcome& outcome = timed_again != nullptr ? timed_again->outcome : *searched;
   if (!objective_.is_paired(outcome)) return std::nullopt;
   return speedup_interval(objective_, *space_.outcome(NodeId{0}), outcome, kConfidence, kDraws,
                           space_.key(standing.node).low);

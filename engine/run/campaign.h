@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +21,7 @@
 #include "engine/run/snapshot.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/search.h"
+#include "engine/search/strategy_state.h"
 #include "engine/search/tuner.h"
 
 namespace warpath {
@@ -52,6 +53,7 @@ class Campaign {
     NodeId parent = kNoNode;
     double incumbent_ns = 0;
     SourceShares shares = {};
+    void keep(StrategyState& state) { state(sequence, node, parent, incumbent_ns, shares); }
   };
   /// Requests the next evaluation from the search. Null: there is none now (record an IdleEvent,
   /// since the call may have changed the graph). Valid until something is applied.
@@ -88,12 +90,11 @@ class Campaign {
   /// Number of late proposals not dispatched yet; some may prove illegal.
   [[nodiscard]] std::size_t late_count() const { return late_.size(); }
 
-  // For the prefix of the log covered by a snapshot: counts only. The space must know the nodes.
-  void restore(const DispatchEvent& event, const std::string& place);
-  Applied restore(const OutcomeEvent& event, const std::string& place);
-  void restore(const IdleEvent& event);
-  /// Ends the prefix. Throws Error(bad_input) with `place` if snapshot and prefix are inconsistent.
-  void adopt(Snapshot snapshot, const std::string& place);
+  /// Writes what it knows beside the search and the space, once begun.
+  void keep(StrategyState& state);
+  /// Brings a fresh campaign to the state of `snapshot`, of which `state` reads what keep() wrote;
+  /// the space must know the nodes. Throws Error(bad_input) with `place` if they are inconsistent.
+  void adopt(Snapshot snapshot, StrategyState& state, const std::string& place);
 
   /// In flight, in dispatch order.
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
@@ -103,7 +104,7 @@ class Campaign {
 
   [[nodiscard]] const VariantSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
-  [[nodiscard]] const std::map<EdgeId, std::string>& links();      ///< Snapshot::links, once begun
+  [[nodiscard]] const EdgeTexts& links();                          ///< Snapshot::links, once begun
   [[nodiscard]] std::uint64_t dispatched() const { return dispatched_; }
   [[nodiscard]] const StatusCounts& by_status() const { return by_status_; }
   [[nodiscard]] Progress progress(double seconds) const;
@@ -115,7 +116,8 @@ class Campaign {
     NodeId node{0};
     double speedup = 1;
     double baseline_ms = 0;
-    const Verdict* verdict = nullptr;  ///< null: the space does not keep outcomes
+    /// null: the space does not keep outcomes
+    std::shared_ptr<const Verdict> verdict = nullptr;
     int finalists = 0;
     bool measured = true;  ///< as Finals::Winner
   };
@@ -135,15 +137,16 @@ class Campaign {
   /// Common to finals and heats.
   template <class E>
   Finals::Applied apply_final(const E& event, const std::string& place);
-  Applied count(const OutcomeEvent& event, const std::string& place);
   /// The first node whose outcome has this machine code, if that is another than `node`.
   [[nodiscard]] NodeId twin(NodeId node, const Outcome& outcome);
+  void rank(const Outcome& outcome, double reward, Applied& applied);
   void tune_by(NodeId node, bool ok, double reward);
   [[nodiscard]] std::optional<Dispatch> tune();
   struct Late {
     NodeId parent = kNoNode;
     double share = 1;
     Proposal proposal;
+    void keep(StrategyState& state);
   };
   /// The next late proposal whose share permits it.
   [[nodiscard]] std::optional<Dispatch> late(const std::function<bool(double)>& may_go);
@@ -155,7 +158,7 @@ class Campaign {
   const Options& options_;
   ObjectiveFunction objective_;
   std::optional<Search> search_;
-  std::map<EdgeId, std::string> links_;  // of the first `links_seen_` edges
+  EdgeTexts links_;  // of the first `links_seen_` edges
   std::uint32_t links_seen_ = 0;
   Tuner tuner_;
   bool finals_kept_ = false;
@@ -163,7 +166,7 @@ class Campaign {
   std::deque<Pending> pending_;
   std::deque<Late> late_;  // those that go first before the others
   std::vector<NodeId> evaluated_;
-  std::unordered_map<std::string, NodeId> by_code_;  // first of each Outcome::binary_key, if ok
+  std::unordered_map<Hash128, NodeId> by_code_;      // first of each Outcome::binary_key, if ok
   std::vector<double> rewards_;                      // by NodeId; NaN unless ok
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;

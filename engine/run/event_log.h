@@ -3,25 +3,20 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <istream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/hash.h"
+#include "engine/run/log_segments.h"
 
 namespace warpath {
 
 /// Precedes the checksum in a line of the log, and in a snapshot: ,"sum":"..."}
 inline constexpr std::string_view kSumKey = ",\"sum\":\"";
-
-/// Position after a line of an event log: what precedes it, and the checksum of that.
-struct LogPosition {
-  std::uint64_t lines = 0;
-  std::uint64_t bytes = 0;
-  Hash128 chain;
-  bool operator==(const LogPosition&) const = default;
-};
 
 /// Reads a log of one JSON object a line, each ending in its checksum:
 ///
@@ -31,11 +26,22 @@ struct LogPosition {
 /// altered, removed, repeated or moved line is thus detected at the first line that does not follow
 /// from those before it. (Removing whole lines at the end leaves a valid, shorter log, the same
 /// file as after an earlier crash.)
+///
+///   events.000001.jsonl.gz  events.000002.jsonl.gz  ...  events.jsonl
+///   lines 1 to n            LogHead, lines               LogHead, lines
+///
+/// A log that has become long is in segments, of which only the last grows; its first line names
+/// the others. Lines of this kind are read over.
 class EventReader {
  public:
   /// Throws Error(bad_input) naming the file if it cannot be read or contains no line.
   explicit EventReader(std::filesystem::path path);
 
+  /// Before the first next(): goes on with the segment that contains the byte after `position`.
+  /// Those before it are compared with their checksums, not read.
+  void skip_to(const LogPosition& position);
+  /// The object that opens the log. Throws as next().
+  [[nodiscard]] std::string first();
   /// The next object, without its sum; nullopt at the end. A last line without a line feed was not
   /// completed and is skipped (`torn()`). Throws Error(bad_input) "FILE:LINE: ..." for any other
   /// damage.
@@ -44,13 +50,25 @@ class EventReader {
   [[nodiscard]] bool torn() const { return torn_; }
   /// After the end: next() looks again, at what a writer has appended since.
   void retry();
-  /// "FILE:LINE" of the object last returned.
+  /// "FILE:LINE" of the object last returned; LINE in its file, uncompressed.
   [[nodiscard]] std::string place() const;
+  /// That of what follows.
+  [[nodiscard]] std::string place_of_next() const;
 
  private:
+  /// Reads what segments there are, and opens one of them or, if `part` is their number, the file
+  /// that grows.
+  void open(std::size_t part);
+  [[nodiscard]] LogPosition start_of(std::size_t part) const;
+  [[nodiscard]] std::optional<std::string> next_line();
+  [[nodiscard]] std::string checked(const std::string& line);
+
   std::filesystem::path path_;
-  std::ifstream file_;
+  LogHead head_;
+  std::size_t part_ = 0;
+  std::unique_ptr<std::istream> file_;
   LogPosition position_;
+  std::string place_;
   bool torn_ = false;
 };
 
@@ -64,12 +82,18 @@ enum class SyncRule : std::uint8_t { always, batch, never };
 /// Error(environment) naming the file on an I/O error.
 class EventWriter {
  public:
-  /// Creates the file with its first line, atomically.
+  /// Creates the file with its first line, atomically. A file of `segment_bytes` becomes a segment;
+  /// 0: never.
   [[nodiscard]] static EventWriter create(const std::filesystem::path& path,
                                           std::string_view first,
-                                          SyncRule rule);
-  /// Continues after `position` of an EventReader; truncates what follows (a torn line).
-  EventWriter(std::filesystem::path path, const LogPosition& position, SyncRule rule);
+                                          SyncRule rule,
+                                          std::uint64_t segment_bytes = 0);
+  /// Continues after `position` of an EventReader that has come to the end; truncates what follows
+  /// (a torn line).
+  EventWriter(std::filesystem::path path,
+              const LogPosition& position,
+              SyncRule rule,
+              std::uint64_t segment_bytes = 0);
   EventWriter(EventWriter&& other) noexcept;
   EventWriter& operator=(EventWriter&&) = delete;
   EventWriter(const EventWriter&) = delete;
@@ -84,10 +108,19 @@ class EventWriter {
   [[nodiscard]] const LogPosition& position() const { return position_; }
 
  private:
+  void open();
+  void write(std::string_view line);
+  /// Compresses the file beside it, then replaces it by one that names the segment. A process that
+  /// dies in between leaves a file that nothing names; it is written again.
+  void begin_segment();
+
   std::filesystem::path path_;
   int fd_ = -1;
   LogPosition position_;
   SyncRule rule_;
+  std::uint64_t segment_bytes_ = 0;
+  LogHead head_;
+  std::uint64_t start_ = 0;  // of the file, in bytes of the log
   bool dirty_ = false;
   std::chrono::steady_clock::time_point last_sync_;
 };

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/base/gumbel.h"
+#include "engine/json/json_reader.h"
+#include "engine/plugin/outcome_io.h"
 
 namespace warpath {
 
@@ -280,6 +283,33 @@ std::optional<Finals::Winner> Finals::winner(bool so_far) const {
         return entry.second.outcome.status == Status::not_measured;
       });
   return winner;
+}
+
+namespace {
+
+void keep_outcome(StrategyState& state, Outcome& outcome) {
+  std::string text = state.reads() ? "" : to_json(outcome).dump();
+  state(text);
+  if (state.reads()) outcome = outcome_from_json(parse_json(text, "finals"), "finals");
+}
+
+}  // namespace
+
+void Finals::Final::keep(StrategyState& state) {
+  keep_outcome(state, outcome);
+  state(reward, baseline_ns);
+}
+
+void Finals::keep(StrategyState& state) {
+  state(traits_, move_numbers_, last_seconds_, search_seconds_, spent_seconds_, longest_run_);
+  state(longest_rest_, ranking_, nominated_, readings_, finals_, baseline_timed_);
+  bool timed = baseline_.has_value();
+  state(timed);
+  if (!timed) return;
+  if (!baseline_) baseline_.emplace();
+  keep_outcome(state, *baseline_);
+  objective_ = search_objective_;
+  static_cast<void>(objective_.set_baseline(*baseline_));
 }
 
 }  // namespace warpath

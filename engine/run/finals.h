@@ -15,6 +15,7 @@
 #include "engine/plugin/runner.h"
 #include "engine/run/events.h"
 #include "engine/search/halving.h"
+#include "engine/search/strategy_state.h"
 
 namespace warpath {
 
@@ -91,6 +92,7 @@ class Finals {
     Outcome outcome;
     double reward = 0;       ///< if ok
     double baseline_ns = 0;  ///< objective time of the baseline it was compared with
+    void keep(StrategyState& state);
   };
   /// Null unless evaluated.
   [[nodiscard]] const Final* find(NodeId node) const;
@@ -131,6 +133,8 @@ class Finals {
   /// ignore what is due.
   [[nodiscard]] std::optional<Winner> winner(bool so_far = false) const;
 
+  void keep(StrategyState& state);
+
  private:
   /// Possible finalists, first choice first; a non-empty `heats` must be measured first to decide.
   struct Order {
@@ -153,6 +157,7 @@ class Finals {
   struct Traits {
     std::vector<std::uint16_t> moves;  // ascending, of move_numbers_
     Hash128 code;                      // of the binary key; zero: unknown
+    void keep(StrategyState& state) { state(moves, code); }
   };
   std::map<NodeId, Traits> traits_;
   std::map<std::string, std::uint16_t, std::less<>> move_numbers_;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/plugin/outcome_io.h"
 
 namespace warpath {
 namespace {
@@ -47,7 +50,7 @@ class KernelSpace::Tunables final : public Lattice {
     return tunables_[axis]->values[level];
   }
   [[nodiscard]] bool legal(std::span<const Level> point) const override {
-    return space_.allowed(placed(space_.at(NodeId{0}).variant, point));
+    return space_.allowed(placed(space_.root_->variant, point));
   }
   [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
 
@@ -93,10 +96,12 @@ KernelSpace::~KernelSpace() = default;
 
 KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record)
     : parts_(parts), record_(std::move(record)), moves_(moves_by_name(parts.moves)) {
+  root_ = std::make_shared<const Content>(
+      Content{.variant = baseline_variant(parts_.spec), .instance = {}});
   Node root;
-  root.variant = baseline_variant(parts_.spec);
-  root.key = variant_key(root.variant);
-  nodes_.push_back(std::move(root));
+  root.key = variant_key(root_->variant);
+  root.move = root.source = name_number("");
+  nodes_.push_back(root);
   lattice_ = std::make_unique<Tunables>(*this);
   if (lattice_->axes() == 0) lattice_.reset();
 }
@@ -106,11 +111,11 @@ const Lattice* KernelSpace::lattice() const {
 }
 
 void KernelSpace::levels(NodeId node, std::span<Level> out) const {
-  lattice_->levels_of(variant(node), out);
+  lattice_->levels_of(content(node)->variant, out);
 }
 
 std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> point) {
-  const Variant variant = lattice_->placed(at(node).variant, point);
+  const Variant variant = lattice_->placed(content(node)->variant, point);
   return allowed(variant) ? std::optional(variant_key(variant)) : std::nullopt;
 }
 
@@ -120,52 +125,82 @@ bool KernelSpace::allowed(const Variant& variant) const {
          !(parts_.refuses && parts_.refuses(variant));
 }
 
-void KernelSpace::set_outcome(NodeId node, const Outcome& outcome) {
-  nodes_[index(node)].outcome = outcome;
+std::uint16_t KernelSpace::name_number(std::string_view name) {
+  const auto it = std::ranges::find(names_, name);
+  if (it != names_.end()) return static_cast<std::uint16_t>(it - names_.begin());
+  WARPATH_CHECK(names_.size() <= UINT16_MAX);
+  names_.emplace_back(name);
+  return static_cast<std::uint16_t>(names_.size() - 1);
 }
 
-const Outcome* KernelSpace::outcome(NodeId node) const {
-  return at(node).outcome ? &*at(node).outcome : nullptr;
+void KernelSpace::add(NodeId parent,
+                      const Hash128& key,
+                      const NodeContent& content,
+                      std::string_view source,
+                      Variant variant) {
+  Node node;
+  node.key = key;
+  node.content = records_.put(packed(content));
+  node.parent = parent;
+  node.move = name_number(content.instance.move);
+  node.source = name_number(source);
+  contents_.add(NodeId{size()}, std::make_shared<const Content>(Content{
+                                    .variant = std::move(variant), .instance = content.instance}));
+  nodes_.push_back(node);
+}
+
+std::shared_ptr<const KernelSpace::Content> KernelSpace::content(NodeId id) const {
+  std::vector<NodeId> missing;
+  std::shared_ptr<const Content> out;
+  for (; id != NodeId{0} && !(out = contents_.find(id)); id = at(id).parent) missing.push_back(id);
+  if (!out) out = root_;
+  for (; !missing.empty(); missing.pop_back()) {
+    NodeContent made = unpacked(records_.get(at(missing.back()).content), "records");
+    out = contents_.add(missing.back(), std::make_shared<const Content>(
+                                            Content{.variant = edited(out->variant, made.edit),
+                                                    .instance = std::move(made.instance)}));
+  }
+  return out;
+}
+
+void KernelSpace::set_outcome(NodeId id, const Outcome& outcome) {
+  Node& node = nodes_[index(id)];
+  node.outcome = records_.put(to_json(outcome).dump());
+  if (id == NodeId{0}) {
+    baseline_ = std::make_shared<const Outcome>(outcome);
+  } else {
+    outcomes_.add(id, std::make_shared<const Outcome>(outcome));
+  }
+}
+
+std::shared_ptr<const Outcome> KernelSpace::outcome(NodeId node) const {
+  if (node == NodeId{0} || at(node).outcome == kNoRecord)
+    return node == NodeId{0} ? baseline_ : nullptr;
+  if (auto known = outcomes_.find(node)) return known;
+  return outcomes_.add(node,
+                       std::make_shared<const Outcome>(outcome_from_json(
+                           parse_json(records_.get(at(node).outcome), "records"), "records")));
+}
+
+void KernelSpace::keep(StrategyState& state) {
+  state(names_, nodes_, said_);
+  if (state.reads() && at(NodeId{0}).outcome != kNoRecord)
+    baseline_ = std::make_shared<const Outcome>(
+        outcome_from_json(parse_json(records_.get(at(NodeId{0}).outcome), "records"), "records"));
 }
 
 void KernelSpace::recall(const ProposalsEvent& event) {
   recalled_[{event.key, event.proposer}] = event.proposals;
 }
 
-void KernelSpace::restore(const DispatchEvent& event, const std::string& place) {
-  if (index(event.node) != size() || index(event.parent) >= size()) {
-    throw bad_input(place,
-                    "node " + std::to_string(index(event.node)) + " under node " +
-                        std::to_string(index(event.parent)),
-                    "node " + std::to_string(size()) + " under an earlier one");
-  }
-  Node node;
-  node.variant = patched(at(event.parent).variant, event.change);
-  node.key = event.key;
-  node.parent = event.parent;
-  node.instance = event.instance;
-  node.source = event.source;
-  nodes_.push_back(std::move(node));
-}
-
-std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
+std::vector<Proposal> KernelSpace::proposals(
+    const ProposalContext& context,
+    const std::function<std::vector<Proposal>(Proposer&, Rng&)>& said) const {
   std::vector<Proposal> all;
   std::set<MoveInstance> seen;
   for (Proposer* proposer : parts_.proposers) {
-    std::vector<Proposal> said;
-    const std::pair<Hash128, std::string> place{context.node_key, proposer->name()};
-    if (const auto it = recalled_.find(place); it != recalled_.end()) {
-      said = it->second;
-    } else {
-      Rng rng(parts_.seed, "propose", mix64(context.node_key.high) ^ context.node_key.low);
-      said = proposer->propose(context, rng);
-      if (!proposer->pure()) {
-        const ProposalsEvent event{.key = place.first, .proposer = place.second, .proposals = said};
-        record_(event);
-        recall(event);
-      }
-    }
-    for (Proposal& p : said) {
+    Rng rng(parts_.seed, "propose", mix64(context.node_key.high) ^ context.node_key.low);
+    for (Proposal& p : said(*proposer, rng)) {
       if ((parts_.only_tunables && p.instance.move != Tunables::kMove) ||
           parts_.without.contains(p.instance.move))
         continue;
@@ -177,74 +212,126 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
   return all;
 }
 
-ProposalContext KernelSpace::context(NodeId id) const {
-  const Node& node = at(id);
-  ProposalContext out{.at = {parts_.spec, node.variant, parts_.device},
-                      .node_key = node.key,
-                      .outcome = outcome(id),
-                      .seed = parts_.seed,
-                      .baseline = outcome(NodeId{0})};
-  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent)
-    out.path.push_back(&at(step).instance);
-  std::ranges::reverse(out.path);
+std::optional<std::vector<Proposal>> KernelSpace::said(NodeId node,
+                                                       const Proposer& proposer) const {
+  const auto it = said_.find({node, std::string(proposer.name())});
+  if (it == said_.end()) return std::nullopt;
+  return std::get<ProposalsEvent>(decode(records_.get(it->second), "records")).proposals;
+}
+
+std::vector<Proposal> KernelSpace::ask(NodeId node,
+                                       Proposer& proposer,
+                                       const ProposalContext& context,
+                                       Rng& rng) {
+  if (auto before = said(node, proposer)) return *before;
+  ProposalsEvent event{
+      .key = context.node_key, .proposer = std::string(proposer.name()), .proposals = {}};
+  if (const auto it = recalled_.find({event.key, event.proposer}); it != recalled_.end()) {
+    event.proposals = std::move(it->second);
+    recalled_.erase(it);
+  } else {
+    event.proposals = proposer.propose(context, rng);
+    if (proposer.pure()) return std::move(event.proposals);
+    record_(event);
+  }
+  said_[{node, event.proposer}] = records_.put(encode(event));
+  return std::move(event.proposals);
+}
+
+KernelSpace::Context KernelSpace::context(NodeId id) const {
+  const std::shared_ptr<const Content> content = this->content(id);
+  const std::shared_ptr<const Outcome> outcome = this->outcome(id);
+  Context out{.held = {content, outcome},
+              .context = {.at = {parts_.spec, content->variant, parts_.device},
+                          .node_key = at(id).key,
+                          .outcome = outcome.get(),
+                          .seed = parts_.seed,
+                          .baseline = baseline_.get()}};
+  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent) {
+    const std::shared_ptr<const Content> made = this->content(step);
+    out.context.path.push_back(&made->instance);
+    out.held.push_back(made);
+  }
+  std::ranges::reverse(out.context.path);
   return out;
 }
 
 SourceShares KernelSpace::shares(NodeId node, std::uint32_t action) {
   if (parts_.prior.pure()) return {};
-  const std::vector<Action>& list = actions(node);
-  if (action >= list.size()) return {};
+  const std::shared_ptr<const Actions> list = open_actions(node);
+  if (action >= list->size()) return {};
   std::vector<Proposal> proposals;
-  for (const Action& a : list)
+  for (const Action& a : *list)
     proposals.push_back({.instance = a.instance,
                          .weight = a.weight,
                          .source = a.source,
                          .variant = std::nullopt,
                          .why = ""});
-  return parts_.prior.shares(context(node), proposals, action);
+  return parts_.prior.shares(context(node).context, proposals, action);
 }
 
 void KernelSpace::learn(NodeId id, const SourceShares& shares, bool ok, double log_gain) {
   if (parts_.prior.pure()) return;
-  const Node& node = at(id);
-  const ProposalContext context = this->context(node.parent);
-  parts_.prior.observe({.context = context,
-                        .instance = node.instance,
-                        .source = node.source,
+  const Context context = this->context(at(id).parent);
+  const std::shared_ptr<const Content> content = this->content(id);
+  parts_.prior.observe({.context = context.context,
+                        .instance = content->instance,
+                        .source = names_[at(id).source],
                         .shares = shares,
                         .ok = ok,
                         .log_gain = log_gain});
 }
 
 /// For a prior that learns: its values when the node was first opened.
-std::vector<double> KernelSpace::priors(const ProposalContext& context,
+std::vector<double> KernelSpace::priors(NodeId node,
+                                        const ProposalContext& context,
                                         const std::vector<Proposal>& proposals) {
   std::vector<double> out(proposals.size());
-  if (proposals.empty()) return out;
+  if (proposals.empty() || at(node).priors != kNoRecord)
+    return known_priors(node, context, proposals);
   if (const auto it = recalled_priors_.find(context.node_key); it != recalled_priors_.end()) {
-    if (it->second.size() == proposals.size()) return it->second;
-    throw bad_input("priors of " + context.node_key.short_hex(),
-                    std::to_string(it->second.size()) + " weights",
-                    std::to_string(proposals.size()) +
-                        ": the program, its moves or its proposers changed since");
+    out = std::move(it->second);
+    recalled_priors_.erase(it);
+  } else {
+    parts_.prior.evaluate(context, proposals, out);
+    if (parts_.prior.pure()) return out;
+    if (parts_.record_priors) parts_.record_priors({.key = context.node_key, .weights = out});
   }
-  parts_.prior.evaluate(context, proposals, out);
-  WARPATH_CHECK(out.size() == proposals.size());
-  if (parts_.prior.pure()) return out;
-  const PriorsEvent event{.key = context.node_key, .weights = out};
-  if (parts_.record_priors) parts_.record_priors(event);
-  recall(event);
-  return out;
+  StrategyState state;
+  state(out);
+  nodes_[index(node)].priors = records_.put(state.take());
+  return known_priors(node, context, proposals);
+}
+
+/// Of a node that was opened.
+std::vector<double> KernelSpace::known_priors(NodeId node,
+                                              const ProposalContext& context,
+                                              const std::vector<Proposal>& proposals) const {
+  std::vector<double> out(proposals.size());
+  if (proposals.empty()) return out;
+  if (at(node).priors == kNoRecord) {
+    parts_.prior.evaluate(context, proposals, out);
+  } else {
+    const std::string bytes = records_.get(at(node).priors);
+    StrategyState state(bytes, 0, "records");
+    state(out);
+  }
+  if (out.size() == proposals.size()) return out;
+  throw bad_input(
+      "priors of " + context.node_key.short_hex(), std::to_string(out.size()) + " weights",
+      std::to_string(proposals.size()) + ": the program, its moves or its proposers changed since");
 }
 
 std::vector<Proposal> KernelSpace::legal(NodeId node) {
   std::vector<Proposal> out;
-  for (const Action& action : actions(node)) {
+  const std::shared_ptr<const Actions> list = open_actions(node);
+  const std::shared_ptr<const Content> content = this->content(node);
+  for (const Action& action : *list) {
     out.push_back({.instance = action.instance,
                    .weight = action.prior,
                    .source = action.source,
                    .variant = action.foreign
-                                  ? std::optional(edited(at(node).variant, action.made->edit))
+                                  ? std::optional(edited(content->variant, action.made->edit))
                                   : std::nullopt,
                    .why = "",
                    .made = action.made});
@@ -256,17 +343,39 @@ std::vector<Proposal> KernelSpace::legal(NodeId node) {
 
 float KernelSpace::largest_prior(NodeId node) {
   float out = 0;
-  for (const Action& action : actions(node)) out = std::max(out, action.prior);
+  for (const Action& action : *open_actions(node)) out = std::max(out, action.prior);
   return out;
 }
 
-std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
-  if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
-  opened_.push_back(id);
-  const ProposalContext context = this->context(id);
-  std::vector<Proposal> suggested = proposals(context);
-  const std::vector<double> priors = this->priors(context, suggested);
+std::shared_ptr<KernelSpace::Actions> KernelSpace::open_actions(NodeId id) {
+  if (!at(id).opened) {
+    nodes_[index(id)].opened = true;
+    opened_.push_back(id);
+  }
+  if (auto known = actions_.find(id)) return known;
+  const Context held = this->context(id);
+  const ProposalContext& context = held.context;
+  std::vector<Proposal> suggested = proposals(
+      context, [&](Proposer& proposer, Rng& rng) { return ask(id, proposer, context, rng); });
+  const std::vector<double> priors = this->priors(id, context, suggested);
+  return listed(id, std::move(suggested), priors);
+}
 
+std::shared_ptr<KernelSpace::Actions> KernelSpace::actions(NodeId id) const {
+  if (auto known = actions_.find(id)) return known;
+  const Context held = this->context(id);
+  const ProposalContext& context = held.context;
+  std::vector<Proposal> suggested = proposals(context, [&](Proposer& proposer, Rng& rng) {
+    auto before = said(id, proposer);
+    return before ? std::move(*before) : proposer.propose(context, rng);
+  });
+  const std::vector<double> priors = known_priors(id, context, suggested);
+  return listed(id, std::move(suggested), priors);
+}
+
+std::shared_ptr<KernelSpace::Actions> KernelSpace::listed(NodeId id,
+                                                          std::vector<Proposal> suggested,
+                                                          const std::vector<double>& priors) const {
   // The best priors stay, in the proposers' order.
   std::vector<std::size_t> order(suggested.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -276,7 +385,7 @@ std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   std::ranges::sort(order);
   double sum = 0;
   for (const std::size_t i : order) sum += priors[i];
-  std::vector<Action> kept;
+  Actions kept;
   for (const std::size_t i : order) {
     Proposal& p = suggested[i];
     const double share = sum > 0 ? priors[i] / sum : 1 / static_cast<double>(order.size());
@@ -288,17 +397,19 @@ std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
                     .weight = p.weight,
                     .foreign = foreign});
   }
-  return nodes_[index(id)].actions.emplace(std::move(kept));
+  const std::size_t weight = kept.size() + 1;
+  return actions_.add(id, std::make_shared<Actions>(std::move(kept)), weight);
 }
 
 void KernelSpace::open(NodeId node, std::vector<float>& priors) {
   priors.clear();
-  for (const Action& action : actions(node)) priors.push_back(action.prior);
+  for (const Action& action : *open_actions(node)) priors.push_back(action.prior);
 }
 
 std::shared_ptr<const Made> KernelSpace::made(NodeId node, const Proposal& proposal) const {
   if (proposal.made) return proposal.made;
-  const Variant& before = at(node).variant;
+  const std::shared_ptr<const Content> content = this->content(node);
+  const Variant& before = content->variant;
   std::string why;
   std::optional<Variant> variant = proposal.variant;
   if (!variant) {
@@ -315,13 +426,13 @@ std::shared_ptr<const Made> KernelSpace::made(NodeId node, const Proposal& propo
 
 bool KernelSpace::refused(NodeId node, const Made& made) const {
   return made.key == at(node).key ||  // nothing changed
-         (parts_.refuses && parts_.refuses(edited(at(node).variant, made.edit)));
+         (parts_.refuses && parts_.refuses(edited(content(node)->variant, made.edit)));
 }
 
 std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t number) {
-  std::vector<Action>& list = actions(node);
-  WARPATH_CHECK(number < list.size());
-  Action& action = list[number];
+  const std::shared_ptr<Actions> list = open_actions(node);
+  WARPATH_CHECK(number < list->size());
+  Action& action = (*list)[number];
   if (!action.made && !action.foreign)
     action.made = made(node, {.instance = action.instance, .variant = std::nullopt, .why = ""});
   if (!action.made || refused(node, *action.made)) return std::nullopt;
@@ -330,21 +441,20 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t number) {
 
 void KernelSpace::create(NodeId child, NodeId parent, const Step& step, const Hash128& key) {
   WARPATH_CHECK(index(child) == size());
-  const Variant& before = at(parent).variant;
-  Node node;
-  node.key = key;
-  node.parent = parent;
+  const std::shared_ptr<const Content> before = content(parent);
   if (step.action == kJump) {
-    node.variant = lattice_->placed(before, step.point);
-    node.instance = Tunables::step(before, node.variant);
-    node.source = kStrategy;
+    Variant after = lattice_->placed(before->variant, step.point);
+    const NodeContent made{.instance = Tunables::step(before->variant, after),
+                           .edit = edit_between(before->variant, after)};
+    add(parent, key, made, kStrategy, std::move(after));
   } else {
-    const Action& action = actions(parent)[step.action];
-    node.variant = edited(before, action.made->edit);
-    node.instance = action.instance;
-    node.source = action.source;
+    const std::shared_ptr<Actions> list = open_actions(parent);
+    Action& action = (*list)[step.action];
+    if (!action.made)  // the list was dropped since apply()
+      action.made = made(parent, {.instance = action.instance, .variant = std::nullopt, .why = ""});
+    add(parent, key, {.instance = action.instance, .edit = action.made->edit}, action.source,
+        edited(before->variant, action.made->edit));
   }
-  nodes_.push_back(std::move(node));
 }
 
 std::optional<Dispatch> KernelSpace::graft(Search& search,
@@ -353,34 +463,30 @@ std::optional<Dispatch> KernelSpace::graft(Search& search,
                                            const std::function<float()>& prior) {
   const std::shared_ptr<const Made> made = this->made(parent, proposal);
   if (!made || refused(parent, *made)) return std::nullopt;
-  const Variant& before = at(parent).variant;
-  Node node;
-  node.variant = edited(before, made->edit);
+  const std::shared_ptr<const Content> before = content(parent);
+  Variant after = edited(before->variant, made->edit);
   if (parts_.only_tunables) {  // another change would be another node of the same measurements
-    Variant otherwise = before;
-    otherwise.tunables = node.variant.tunables;
-    if (otherwise != node.variant) return std::nullopt;
+    Variant otherwise = before->variant;
+    otherwise.tunables = after.tunables;
+    if (otherwise != after) return std::nullopt;
   }
   std::optional<Dispatch> dispatch = search.graft(parent, made->key, prior());
   if (!dispatch) return std::nullopt;
   WARPATH_CHECK(index(dispatch->node) == size());
-  node.key = made->key;
-  node.parent = parent;
-  node.instance = proposal.instance;
-  node.source = proposal.source;
-  nodes_.push_back(std::move(node));
+  add(parent, made->key, {.instance = proposal.instance, .edit = made->edit}, proposal.source,
+      std::move(after));
   return dispatch;
 }
 
 bool KernelSpace::structural(NodeId node) const {
-  const auto it = moves_.find(at(node).instance.move);
+  const auto it = moves_.find(move(node));
   return it != moves_.end() && it->second->structural();
 }
 
 std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
   const auto it = moves_.find(instance.move);
   if (it == moves_.end()) return {};
-  return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
+  return it->second->domain({parts_.spec, content(parent)->variant, parts_.device}, instance.site);
 }
 
 }  // namespace warpath

@@ -1,5 +1,6 @@
 #include "engine/run/record.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -109,6 +110,8 @@ void RunRecord::write(const std::string& trace, const std::string& ledger) {
   }
   append_file(folder_.file("trace.md"), trace);
   if (!ledger.empty()) append_file(folder_.file("ledger.csv"), ledger);
+  extent_.trace_bytes += trace.size();
+  extent_.ledger_bytes += ledger.size();
 }
 
 void RunRecord::add(const SessionEvent& event) {
@@ -126,7 +129,7 @@ void RunRecord::add(const BaselineEvent& event) {
                      .baseline = nullptr,
                      .speedup = campaign_.speedup(NodeId{0})}));
   if (!published_) return;
-  write_node(NodeId{0}, event.outcome);
+  if (campaign_.begun()) write_node(NodeId{0});
   point_best();
 }
 
@@ -143,10 +146,10 @@ void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied)
                      .sequence = std::to_string(event.sequence),
                      .node = applied.node,
                      .outcome = event.outcome,
-                     .baseline = campaign_.space().outcome(NodeId{0}),
+                     .baseline = campaign_.space().outcome(NodeId{0}).get(),
                      .speedup = applied.speedup}));
   if (!published_) return;
-  write_node(applied.node, event.outcome);
+  if (campaign_.evaluated().size() <= most_folders()) write_node(applied.node);
   point_best();
 }
 
@@ -155,6 +158,7 @@ void RunRecord::add_final(const E& event,
                           const std::string& sequence,
                           const Finals::Applied& applied) {
   const Outcome* const again = campaign_.finals().baseline();
+  const std::shared_ptr<const Outcome> searched = campaign_.space().outcome(NodeId{0});
   write(trace_final(campaign_, event, applied),
         ledger_rows(campaign_, names_,
                     {.session = session_,
@@ -162,7 +166,7 @@ void RunRecord::add_final(const E& event,
                      .sequence = sequence,
                      .node = event.node,
                      .outcome = event.outcome,
-                     .baseline = again != nullptr ? again : campaign_.space().outcome(NodeId{0}),
+                     .baseline = again != nullptr ? again : searched.get(),
                      .speedup = applied.speedup}));
   if (published_) point_best();
 }
@@ -179,7 +183,7 @@ void RunRecord::point_best() {
   if (!campaign_.begun()) return;
   const NodeId best = campaign_.standing().node;
   if (best == pointed_) return;
-  write_folder(best, *campaign_.space().outcome(best));  // whether or not other variants are kept
+  write_node(best);  // whether or not other variants are kept
   folder_.point_best(folder_of(best));
   pointed_ = best;
 }
@@ -188,34 +192,75 @@ std::string RunRecord::folder_of(NodeId node) const {
   return node == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(node).hex();
 }
 
-void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
-  if (node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants)
-    write_folder(node, outcome);
+std::size_t RunRecord::most_folders() const {
+  return options_.record.keep_variants ? static_cast<std::size_t>(options_.record.most_variants)
+                                       : 0;
 }
 
-void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
+void RunRecord::write_node(NodeId node) const {
   const VariantSpace& space = campaign_.space();
   const std::string target = folder_of(node);
   std::error_code error;
   if (std::filesystem::exists(folder_.file(target), error)) return;
+  const std::shared_ptr<const Outcome> outcome = space.outcome(node);
   const Variant variant = space.variant(node);
   const bool sync = options_.record.sync == "always";
   std::vector<std::pair<std::string, std::string>> files = source_files(variant);
   files.emplace_back("terms", terms_text(variant));
   if (node != NodeId{0})
     files.emplace_back("diff", variant_diff(space.variant(space.parent(node)), variant));
-  files.emplace_back("outcome.json", to_json(outcome).dump(2) + "\n");
+  files.emplace_back("outcome.json", to_json(*outcome).dump(2) + "\n");
   folder_.write_folder(target, files, sync);
 }
 
-void RunRecord::publish() {
-  const bool sync = options_.record.sync != "never";
-  write_file_atomically(folder_.file("trace.md"), trace_, sync);
-  write_file_atomically(folder_.file("ledger.csv"), ledger_, sync);
-  for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
-    if (const Outcome* outcome = campaign_.space().outcome(NodeId{i}))
-      write_node(NodeId{i}, *outcome);
+/// The file as it was, up to `kept`, and `text` after that.
+void RunRecord::publish_file(const char* name, std::uint64_t kept, const std::string& text) const {
+  const std::filesystem::path path = folder_.file(name);
+  if (kept == 0) return write_file_atomically(path, text, options_.record.sync != "never");
+  std::error_code error;
+  std::filesystem::resize_file(path, kept, error);
+  if (error) throw environment_error(path.string() + ": cannot be cut: " + error.message());
+  append_file(path, text);
+}
+
+RunRecord::Extent RunRecord::extent(bool sync) const {
+  WARPATH_CHECK(published_);
+  for (const char* name : {"trace.md", "ledger.csv"}) {
+    if (sync) sync_file(folder_.file(name));
   }
+  return extent_;
+}
+
+void RunRecord::require(const Extent& extent) const {
+  const auto check = [&](const char* name, std::uint64_t bytes) {
+    const std::filesystem::path path = folder_.file(name);
+    std::error_code error;
+    if (std::filesystem::file_size(path, error) < bytes || error)
+      throw bad_input(path.string(), "", std::to_string(bytes) + " bytes or more");
+  };
+  check("trace.md", extent.trace_bytes);
+  check("ledger.csv", extent.ledger_bytes);
+}
+
+void RunRecord::keep(StrategyState& state) {
+  state(session_, paths_);
+}
+
+void RunRecord::continue_from(const Extent& extent) {
+  before_ = extent;
+  trace_.clear();
+  ledger_.clear();
+}
+
+void RunRecord::publish() {
+  publish_file("trace.md", before_.trace_bytes, trace_);
+  publish_file("ledger.csv", before_.ledger_bytes, ledger_);
+  extent_ = {.trace_bytes = before_.trace_bytes + trace_.size(),
+             .ledger_bytes = before_.ledger_bytes + ledger_.size()};
+  if (campaign_.begun()) write_node(NodeId{0});
+  const std::vector<NodeId>& evaluated = campaign_.evaluated();
+  for (std::size_t i = 0; i < std::min(evaluated.size(), most_folders()); ++i)
+    write_node(evaluated[i]);
   point_best();
   published_ = true;
   trace_.clear();

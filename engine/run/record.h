@@ -23,9 +23,9 @@ namespace warpath {
 [[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
 
 /// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/,
-/// best. Receives every event, live or replayed. Nothing is written before publish(), which brings
-/// the files up to date with the events so far, whatever a crash left; from then on every event is
-/// written at once. Not thread-safe.
+/// best. Receives every event, live or replayed, but for those before a snapshot. Nothing is
+/// written before publish(), which brings the files up to date with the events so far, whatever a
+/// crash left; from then on every event is written at once. Not thread-safe.
 class RunRecord {
  public:
   /// References must outlive the record.
@@ -44,6 +44,20 @@ class RunRecord {
 
   void publish();
 
+  /// How much of trace.md and ledger.csv is of the events so far.
+  struct Extent {
+    std::uint64_t trace_bytes = 0, ledger_bytes = 0;
+    void keep(StrategyState& state) { state(trace_bytes, ledger_bytes); }
+  };
+  /// Once published; what is in the files then is on the disk, if `sync`.
+  [[nodiscard]] Extent extent(bool sync) const;
+  /// Throws Error(bad_input) "FILE: ..." if a file has less.
+  void require(const Extent& extent) const;
+  /// The state beside the files, for a snapshot. One that was read goes on in files that contain
+  /// `extent`.
+  void keep(StrategyState& state);
+  void continue_from(const Extent& extent);
+
  private:
   void write(const std::string& trace, const std::string& ledger);
   /// `sequence`: its text in the ledger.
@@ -51,9 +65,11 @@ class RunRecord {
   void add_final(const E& event, const std::string& sequence, const Finals::Applied& applied);
   /// "baseline" or "variants/<key>".
   [[nodiscard]] std::string folder_of(NodeId node) const;
-  /// write_folder, if variant folders are enabled.
-  void write_node(NodeId node, const Outcome& outcome) const;
-  void write_folder(NodeId node, const Outcome& outcome) const;
+  /// Its folder, unless it is there.
+  void write_node(NodeId node) const;
+  /// How many variants have folders beside the best ones: the first ones evaluated.
+  [[nodiscard]] std::size_t most_folders() const;
+  void publish_file(const char* name, std::uint64_t kept, const std::string& text) const;
   void point_best();
 
   const RunFolder& folder_;
@@ -63,6 +79,8 @@ class RunRecord {
   bool published_ = false;
   std::string trace_;   // until published
   std::string ledger_;  // until published
+  Extent before_;       // of the files, before these texts
+  Extent extent_;
   int session_ = 0;
   NodeId pointed_ = kNoNode;                            // by the link `best`
   std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight

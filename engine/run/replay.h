@@ -2,8 +2,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
-#include <string_view>
+#include <string>
 
 #include "engine/run/campaign.h"
 #include "engine/run/kernel_space.h"
@@ -17,17 +16,19 @@ struct LogSummary {
   RunEvent run;                ///< line 1
   LogPosition end;             ///< after the last whole line
   bool torn = false;           ///< an incomplete line follows
-  bool snapshot_fits = false;  ///< the given snapshot belongs to this log and is not ahead of it
+  std::string end_place;       ///< "FILE:LINE" of what follows
+  bool snapshot_fits = false;  ///< the given position is one of this log's
 };
-/// Reads the whole log once and verifies its checksums. Throws Error(bad_input) naming file and
-/// line.
-[[nodiscard]] LogSummary scan_log(const std::filesystem::path& path, const Snapshot* snapshot);
+/// Reads the log once and verifies its checksums: those of its lines, or, of segments that end
+/// before `snapshot`, those of the files. Throws Error(bad_input) naming file and line.
+[[nodiscard]] LogSummary scan_log(const std::filesystem::path& path, const LogPosition* snapshot);
 
-/// Brings `space`, `campaign` (fresh) and `record` to the state after the log's last whole line:
-/// restores what `snapshot` covers and repeats the rest through the search, which must make the
-/// recorded choices. Throws Error(bad_input) "FILE:LINE: ..." otherwise.
+/// Brings `space`, `campaign` and `record` to the state after the log's last whole line by
+/// repeating the events through the search, which must make the recorded choices. They are fresh,
+/// or, with `from`, as of that position of the log. Throws Error(bad_input) "FILE:LINE: ..."
+/// otherwise.
 void replay(const std::filesystem::path& path,
-            std::optional<Snapshot> snapshot,
+            const LogPosition* from,
             KernelSpace& space,
             Campaign& campaign,
             RunRecord& record);

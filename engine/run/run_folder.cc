@@ -76,6 +76,11 @@ void write_file_atomically(const fs::path& path, std::string_view text, bool syn
   }
 }
 
+void sync_file(const fs::path& path) {
+  const File file(path, O_RDONLY);
+  if (file.get() < 0 || ::fdatasync(file.get()) != 0) throw disk_error(path, "cannot be synced");
+}
+
 bool RunFolder::has_run(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path / "events.jsonl", error));

@@ -20,6 +20,9 @@ void write_file_atomically(const std::filesystem::path& path,
                            std::string_view text,
                            bool sync = true);
 
+/// What was written to the file is on the disk on return. Throws Error(environment) naming it.
+void sync_file(const std::filesystem::path& path);
+
 /// The folder of one campaign, locked by one process at a time. docs/run-folder.md describes its
 /// files.
 class RunFolder {

@@ -15,6 +15,7 @@
 #include "engine/run/replay.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_identity.h"
+#include "engine/run/saved_session.h"
 #include "engine/run/session_exchange.h"
 
 namespace warpath {
@@ -63,6 +64,10 @@ class Session final : private CampaignHost {
     campaign_.emplace(*space_, spec_, device_, options_);
     if (setup_.only_late) campaign_->keep_finals();
     record_.emplace(*folder_, *campaign_, record_names(), options_);
+    saved_.emplace(
+        SavedParts{
+            .space = *space_, .campaign = *campaign_, .record = *record_, .prior = setup_.prior},
+        *folder_, sync_ != SyncRule::never);
   }
 
   SessionResult run() {
@@ -136,34 +141,51 @@ class Session final : private CampaignHost {
   void start_run() {
     const RunEvent run = identity_->event();
     identity_->write(run, environment(), setup_.prior.files());
-    log_.emplace(EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_));
+    saved_->begin();
+    log_.emplace(
+        EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_, segment_bytes()));
   }
 
   void continue_run() {
     const std::filesystem::path path = folder_->file("events.jsonl");
-    std::optional<Snapshot> snapshot;
     std::string note;
-    try {
-      snapshot = load_snapshot(folder_->file("search_state.json"));
-    } catch (const Error& e) {
-      note = std::string(e.what()) + "; the whole log is replayed instead";
-    }
-    const LogSummary log = scan_log(path, snapshot ? &*snapshot : nullptr);
+    const auto unless_bad = [&](auto&& work) {
+      try {
+        work();
+      } catch (const Error& e) {
+        saved_->forget();
+        note = std::string(e.what()) + "; the whole log is replayed instead";
+      }
+    };
+    unless_bad([&] { saved_->load(); });
+    const LogSummary log = scan_log(path, saved_->position());
     identity_->refuse_other(log.run, path);
     identity_->mend([this](std::string_view text) { observer_.on_note(text); });
-    if (snapshot && !log.snapshot_fits) {
-      snapshot.reset();
-      note = folder_->file("search_state.json").string() +
-             ": not a state of this log; the whole log is replayed instead";
+    if (saved_->position() != nullptr) {
+      unless_bad([&] {
+        if (!log.snapshot_fits)
+          throw Error(ErrorCode::bad_input,
+                      folder_->file("search_state.json").string() + ": not a state of this log");
+        saved_->open_files();
+      });
     }
     if (!note.empty()) observer_.on_note(note);
-    if (log.torn)
-      observer_.on_note(path.string() + ":" + std::to_string(log.end.lines + 1) +
-                        ": the last line was cut short and is dropped");
-    replay(path, std::move(snapshot), *space_, *campaign_, *record_);
-    log_.emplace(path, log.end, sync_);
+    if (log.torn) observer_.on_note(log.end_place + ": the last line was cut short and is dropped");
+    std::optional<LogPosition> from;
+    if (saved_->position() != nullptr) {
+      from = *saved_->position();
+      saved_->adopt();
+    } else {
+      saved_->begin();
+    }
+    replay(path, from ? &*from : nullptr, *space_, *campaign_, *record_);
+    log_.emplace(path, log.end, sync_, segment_bytes());
     identity_->write_config(log.run.config);  // budgets may have changed
-    saved_lines_ = log.end.lines;
+    saved_lines_ = from ? from->lines : 0;
+  }
+
+  [[nodiscard]] std::uint64_t segment_bytes() const {
+    return static_cast<std::uint64_t>(options_.record.segment_kib) << 10U;
   }
 
   void record_said(const Event& event, const Hash128& key, const std::string& who) {
@@ -270,8 +292,8 @@ class Session final : private CampaignHost {
                           .improved = applied.improved});
     observer_.on_progress(progress());
     if (applied.improved) write_summary(result());
-    if (++since_snapshot_ >= static_cast<std::uint64_t>(options_.record.snapshot_every))
-      save_snapshot();
+    ++since_snapshot_;
+    if (snapshot_due()) save_snapshot();
   }
 
   void apply(const Finals::Due& due, Outcome outcome) override {
@@ -310,13 +332,18 @@ class Session final : private CampaignHost {
   void save_snapshot() {
     since_snapshot_ = 0;
     if (log_->position().lines == saved_lines_) return;
+    const auto start = Clock::now();
     log_->sync();  // a snapshot is never ahead of the log
-    const Snapshot snapshot{.log = log_->position(),
-                            .arenas = campaign_->search().graph().arenas(),
-                            .state = campaign_->search().state(),
-                            .links = campaign_->links()};
-    warpath::save_snapshot(snapshot, folder_->file("search_state.json"), sync_ != SyncRule::never);
-    saved_lines_ = snapshot.log.lines;
+    saved_->save(log_->position());
+    saved_lines_ = log_->position().lines;
+    saved_at_ = Clock::now();
+    saving_ = saved_at_ - start;
+  }
+
+  /// Snapshots of a large graph take long: they are to take one twentieth of the time.
+  [[nodiscard]] bool snapshot_due() const {
+    return since_snapshot_ >= static_cast<std::uint64_t>(options_.record.snapshot_every) &&
+           Clock::now() - saved_at_ >= 20 * saving_;
   }
 
   void write_summary(const SessionResult& result) const {
@@ -372,8 +399,21 @@ class Session final : private CampaignHost {
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
     r.verdict = *standing.verdict;
+    r.best = std::make_shared<const Variant>(space_->variant(standing.node));
+    r.best_outcome = counted(standing.node);
+    r.baseline_outcome = counted(NodeId{0});
     r.fingerprint = campaign_->search().fingerprint();
     return r;
+  }
+
+  /// The outcome of the finals, else of the search.
+  [[nodiscard]] std::shared_ptr<const Outcome> counted(NodeId node) const {
+    const Finals& finals = campaign_->finals();
+    const Finals::Final* const final = finals.find(node);
+    const Outcome* const again = node == NodeId{0}  ? finals.baseline()
+                                 : final != nullptr ? &final->outcome
+                                                    : nullptr;
+    return again != nullptr ? std::make_shared<const Outcome>(*again) : space_->outcome(node);
   }
 
   [[nodiscard]] Dismissal dismissal(const Finals::Dismissed& one) const {
@@ -409,6 +449,7 @@ class Session final : private CampaignHost {
   std::optional<KernelSpace> space_;
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
+  std::optional<SavedSession> saved_;
   std::optional<EventWriter> log_;       // unset while the log is replayed
   std::optional<SessionExchange> late_;  // where there are late proposers
   std::unique_ptr<Evaluator> evaluator_;
@@ -418,6 +459,8 @@ class Session final : private CampaignHost {
   std::uint64_t earlier_builds_ = 0;
   std::uint64_t since_snapshot_ = 0;
   std::uint64_t saved_lines_ = 0;
+  Clock::time_point saved_at_ = start_;
+  Clock::duration saving_{};  // what the last snapshot took
   std::string stop_reason_;
   bool interrupted_ = false;
 };

@@ -23,6 +23,7 @@
 #include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 
 namespace warpath {
 
@@ -67,7 +68,11 @@ struct SessionResult {
   std::uint64_t builds = 0;  ///< outcomes applied, including earlier sessions, without the baseline
   StatusCounts by_status{};  ///< adds up to `builds`
   Verdict verdict;           ///< of the best variant
-  Hash128 fingerprint;       ///< Search::fingerprint(): equal for equal runs
+  /// The best variant, its outcome and that of the baseline: of the finals where there is one.
+  /// Null unless baseline_ok; not in best_summary.json.
+  std::shared_ptr<const Variant> best;
+  std::shared_ptr<const Outcome> best_outcome, baseline_outcome;
+  Hash128 fingerprint;  ///< Search::fingerprint(): equal for equal runs
   std::uint64_t seed = 0;
   double seconds = 0;  ///< wall time, including earlier sessions
   /// "40 builds", "nothing left to try", "interrupted", "baseline wrong_result: ..."

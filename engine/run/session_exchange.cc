@@ -44,7 +44,8 @@ bool SessionExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>
 
 void SessionExchange::offer(NodeId node,
                             const std::function<std::uint64_t(std::uint64_t)>& remaining) {
-  const ProposalContext context = space_.context(node);
+  const KernelSpace::Context held = space_.context(node);
+  const ProposalContext& context = held.context;
   const std::vector<Proposal> legal = space_.legal(node);
   const Offer offer{.context = context,
                     .legal = legal,
@@ -79,7 +80,7 @@ void SessionExchange::tell_past() {
 }
 
 void SessionExchange::tell(NodeId node) {
-  const Outcome* outcome = space_.outcome(node);
+  const std::shared_ptr<const Outcome> outcome = space_.outcome(node);
   if (late_.empty() || outcome == nullptr || space_.parent(node) == kNoNode) return;
   const NodeId parent = space_.parent(node);
   const MoveInstance instance = space_.instance(node);

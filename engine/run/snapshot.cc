@@ -1,13 +1,15 @@
 #include "engine/run/snapshot.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
-#include "engine/json/record_codec.h"
 #include "engine/run/event_log.h"
+#include "engine/run/log_codec.h"
 #include "engine/run/run_folder.h"
 #include "engine/search/pools.h"
 
@@ -16,27 +18,28 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kPoolsSuffix = ".pools";
+constexpr std::string_view kPoolsSuffix = ".pools", kKeptSuffix = ".kept";
 
 // The file is the document with its sum put before the last brace, like a line of the log.
 constexpr std::size_t kSnapshotTail = kSumKey.size() + 32 + 3;  // ,"sum":"..."}\n
 
-/// The arenas in a file of their own.
-struct PoolsFile {
+/// A part in a file of its own.
+struct PartFile {
   std::string file;
   Hash128 sum;
 };
 struct NodeRow : Node {
   Hash128 key;
 };
-/// The document of a snapshot: the arenas are either rows in it or in a file that it names.
+/// The document of a snapshot: the arenas are either rows in it or in a file that it names; so are
+/// the state of the strategy, the links and what else is kept.
 struct SnapshotFile {
   LogPosition log;
   Search::State search;
-  std::map<EdgeId, std::string> links = {};
   std::vector<NodeRow> nodes = {};
   std::vector<Edge> edges = {};
-  std::optional<PoolsFile> pools = {};
+  std::string kept = {};
+  std::optional<PartFile> pools = {}, kept_file = {};
 };
 
 }  // namespace
@@ -55,24 +58,6 @@ struct Prior {
     out = BFloat16(static_cast<float>(any_number(cursor)));
   }
   static json write(BFloat16 prior) { return number_to_json(prior.value()); }
-};
-/// Pairs of an edge and a move.
-struct Links {
-  static void read(const JsonCursor& cursor, std::map<EdgeId, std::string>& out) {
-    cursor.require_array();
-    for (std::size_t i = 0; i < cursor.size(); ++i) {
-      const JsonCursor row = cursor.element(i);
-      if (row.size() != 2) row.fail("an array of 2");
-      EdgeId edge{};
-      Natural::read(row.element(0), edge);
-      out.emplace(edge, row.element(1).text());
-    }
-  }
-  static json write(const std::map<EdgeId, std::string>& links) {
-    json out = json::array();
-    for (const auto& [edge, move] : links) out.push_back({index(edge), move});
-    return out;
-  }
 };
 struct Bytes {
   static void read(const JsonCursor& cursor, std::string& out) {
@@ -145,29 +130,28 @@ struct Description<Search::State>
              Kept<"rewards", &Search::State::rewards, snapshot_fields::Moments>,
              Kept<"floor", &Search::State::floor, AnyNumber>,
              Kept<"best", &Search::State::best, Natural>,
-             Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>,
-             Sparse<"strategy", &Search::State::strategy, snapshot_fields::Bytes>> {};
+             Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>> {};
 template <>
-struct Description<LogPosition> : Record<Kept<"lines", &LogPosition::lines>,
-                                         Kept<"bytes", &LogPosition::bytes>,
-                                         Kept<"chain", &LogPosition::chain>> {};
-template <>
-struct Description<PoolsFile>
-    : Record<Kept<"file", &PoolsFile::file>, Kept<"sum", &PoolsFile::sum>> {};
+struct Description<PartFile> : Record<Kept<"file", &PartFile::file>, Kept<"sum", &PartFile::sum>> {
+};
 template <>
 struct Description<SnapshotFile>
     : Record<AlwaysNumber<"schema", kSnapshotSchema>,
              Kept<"log", &SnapshotFile::log>,
              Kept<"search", &SnapshotFile::search>,
-             Sparse<"links", &SnapshotFile::links, snapshot_fields::Links>,
              Sparse<"nodes", &SnapshotFile::nodes>,
              Sparse<"edges", &SnapshotFile::edges>,
-             Sparse<"pools", &SnapshotFile::pools>> {};
+             Sparse<"kept", &SnapshotFile::kept, snapshot_fields::Bytes>,
+             Sparse<"pools", &SnapshotFile::pools>,
+             Sparse<"kept_file", &SnapshotFile::kept_file>> {};
 
 namespace {
 
-SnapshotFile head_of(const Snapshot& snapshot) {
-  return {.log = snapshot.log, .search = snapshot.state, .links = snapshot.links};
+/// What is kept as bytes.
+std::string bytes_of(Snapshot snapshot) {
+  StrategyState state;
+  state(snapshot.state.strategy, snapshot.links);
+  return state.take() + snapshot.kept;
 }
 
 std::string sealed(const SnapshotFile& file) {
@@ -180,17 +164,31 @@ std::string sealed(const SnapshotFile& file) {
   return text;
 }
 
-/// Pools beside the snapshot `path`, as of a line of the log.
-std::filesystem::path pools_of(const std::filesystem::path& path, const std::string& name) {
+/// A file beside the snapshot `path`, as of a line of the log.
+std::filesystem::path part_of(const std::filesystem::path& path, const std::string& name) {
   return path.parent_path() / name;
+}
+
+void require_part(const JsonCursor& at, const std::string& name, std::string_view suffix) {
+  if (name.find('/') != std::string::npos || !name.ends_with(suffix))
+    at.at("file").fail("a file ..." + std::string(suffix) + " beside this one");
+}
+
+/// As bytes_of made it.
+std::string bytes_from(const SnapshotFile& file, const JsonCursor& at) {
+  if (!file.kept_file) return file.kept;
+  require_part(at.at("kept_file"), file.kept_file->file, kKeptSuffix);
+  const std::string name = part_of(at.file(), file.kept_file->file).string();
+  std::string bytes = read_text_file(name, std::size_t{32} << 30U, name);
+  if (const Hash128 sum = hash128(bytes); sum != file.kept_file->sum)
+    throw bad_input(name, sum.hex(), file.kept_file->sum.hex() + ": the file was altered");
+  return bytes;
 }
 
 Graph::Arenas arenas_from(const SnapshotFile& file, const JsonCursor& at) {
   if (file.pools) {
-    const std::string& name = file.pools->file;
-    if (name.find('/') != std::string::npos || !name.ends_with(kPoolsSuffix))
-      at.at("pools").at("file").fail("a file of pools beside this one");
-    return map_pools(pools_of(at.file(), name), file.pools->sum);
+    require_part(at.at("pools"), file.pools->file, kPoolsSuffix);
+    return map_pools(part_of(at.file(), file.pools->file), file.pools->sum);
   }
   Graph::Arenas out;
   for (const NodeRow& row : file.nodes) {
@@ -204,22 +202,26 @@ Graph::Arenas arenas_from(const SnapshotFile& file, const JsonCursor& at) {
 }  // namespace
 
 std::string encode(const Snapshot& snapshot) {
-  SnapshotFile file = head_of(snapshot);
+  SnapshotFile file{.log = snapshot.log, .search = snapshot.state, .kept = bytes_of(snapshot)};
   for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i)
     file.nodes.push_back({snapshot.arenas.nodes[i], snapshot.arenas.keys[i]});
   file.edges.assign(snapshot.arenas.edges.begin(), snapshot.arenas.edges.end());
   return sealed(file);
 }
 
-void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync) {
+void save_snapshot(Snapshot snapshot, const std::filesystem::path& path, bool sync) {
   const bool large = snapshot.arenas.edges.size() > kMostReadableEdges;
-  const std::string name =
-      path.stem().string() + "." + std::to_string(snapshot.log.lines) + std::string(kPoolsSuffix);
+  const std::string stem = path.stem().string() + ".";
+  const std::string name = stem + std::to_string(snapshot.log.lines);
   if (large) {
-    const std::string bytes = pools_bytes(snapshot.arenas);
-    write_file_atomically(pools_of(path, name), bytes, sync);
-    SnapshotFile file = head_of(snapshot);
-    file.pools = {name, hash128(bytes)};
+    const auto part = [&](const std::string& bytes, std::string_view suffix) {
+      const std::string file = name + std::string(suffix);
+      write_file_atomically(part_of(path, file), bytes, sync);
+      return PartFile{.file = file, .sum = hash128(bytes)};
+    };
+    SnapshotFile file{.log = snapshot.log, .search = snapshot.state};
+    file.pools = part(pools_bytes(std::exchange(snapshot.arenas, {})), kPoolsSuffix);
+    file.kept_file = part(bytes_of(std::move(snapshot)), kKeptSuffix);
     write_file_atomically(path, sealed(file), sync);
   } else {
     write_file_atomically(path, encode(snapshot), sync);
@@ -227,10 +229,29 @@ void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, 
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
     const std::string other = entry.path().filename().string();
-    const bool older = other.starts_with(path.stem().string() + ".") &&
-                       other.ends_with(kPoolsSuffix) && (!large || other != name);
-    if (older) std::filesystem::remove(entry.path(), ignored);
+    const bool part = other.ends_with(kPoolsSuffix) || other.ends_with(kKeptSuffix);
+    if (part && other.starts_with(stem) && (!large || !other.starts_with(name + ".")))
+      std::filesystem::remove(entry.path(), ignored);
   }
+}
+
+void EdgeTexts::add(EdgeId edge, const std::string& text) {
+  const auto number = static_cast<std::uint32_t>(texts_.size());
+  const auto [it, fresh] = numbers_.try_emplace(text, number);
+  if (fresh) texts_.push_back(text);
+  edges_.emplace_back(index(edge), it->second);
+}
+
+const std::string* EdgeTexts::find(EdgeId edge) const {
+  const auto it = std::ranges::lower_bound(edges_, index(edge), {},
+                                           &std::pair<std::uint32_t, std::uint32_t>::first);
+  if (it == edges_.end() || it->first != index(edge) || it->second >= texts_.size()) return nullptr;
+  return &texts_[it->second];
+}
+
+void EdgeTexts::keep(StrategyState& state) {
+  state(edges_, texts_);
+  for (std::uint32_t i = 0; state.reads() && i < texts_.size(); ++i) numbers_[texts_[i]] = i;
 }
 
 Snapshot decode_snapshot(std::string_view text, const std::string& place) {
@@ -254,11 +275,12 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   const JsonCursor c(document, place);
   SnapshotFile file;
   Codec<SnapshotFile>::read(c, file);
-  Graph::Arenas arenas = arenas_from(file, c);
-  return {.log = file.log,
-          .arenas = std::move(arenas),
-          .state = std::move(file.search),
-          .links = std::move(file.links)};
+  Snapshot out{.log = file.log, .arenas = arenas_from(file, c), .state = std::move(file.search)};
+  const std::string bytes = bytes_from(file, c);
+  StrategyState state(bytes, static_cast<std::uint32_t>(out.arenas.nodes.size()), place);
+  state(out.state.strategy, out.links);
+  out.kept = state.left();
+  return out;
 }
 
 std::optional<Snapshot> load_snapshot(const std::filesystem::path& path) {

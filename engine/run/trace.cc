@@ -58,6 +58,20 @@ const std::vector<double>* baseline_samples(const Outcome* baseline, const Workl
   return it == baseline->timings.end() ? nullptr : &it->samples_ns;
 }
 
+/// The last steps of a path; of a long one the others are counted.
+std::string route(const Campaign& campaign, const std::vector<NodeId>& path) {
+  constexpr std::size_t kShown = 8;
+  std::string out = "baseline";
+  const std::size_t left_out = path.size() > kShown + 1 ? path.size() - kShown - 1 : 0;
+  if (left_out > 0) out += " > " + std::to_string(left_out) + " moves";
+  for (std::size_t i = left_out + 1; i < path.size(); ++i) {
+    out += " > " + in_ticks(label(campaign, path[i]));
+    if (const double s = campaign.speedup(path[i]); i + 1 < path.size() && s > 0)
+      out += " (" + ratio_text(s) + ")";
+  }
+  return out;
+}
+
 std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   std::string out;
   for (const WorkloadTiming& t : outcome.timings) {
@@ -100,7 +114,7 @@ std::string trace_baseline(const Campaign& campaign,
   const std::string what = problem.empty() ? ms_text(campaign.baseline_ms()) + " ms"
                                            : "cannot be searched: " + in_ticks(problem);
   return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" +
-         common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
+         common_lines(campaign.space().outcome(NodeId{0}).get(), event.outcome, names.findings);
 }
 
 std::string trace_outcome(const Campaign& campaign,
@@ -114,18 +128,11 @@ std::string trace_outcome(const Campaign& campaign,
   head +=
       applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
   if (applied.improved) head += ", the best so far";
-  std::string route;
-  for (const NodeId node : path) {
-    route += route.empty() ? "" : " > ";
-    route += node == NodeId{0} ? "baseline" : in_ticks(label(campaign, node));
-    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0)
-      route += " (" + ratio_text(s) + ")";
-  }
-  return head + "\n\n- path: " + route +
+  return head + "\n\n- path: " + route(campaign, path) +
          "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " +
          std::string(space.source(applied.node)) + " on " +
          space.key(space.parent(applied.node)).short_hex() + "\n" +
-         common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
+         common_lines(space.outcome(NodeId{0}).get(), event.outcome, names.findings);
 }
 
 namespace {
@@ -137,7 +144,8 @@ std::string trace_again(const Campaign& campaign,
                         const E& event,
                         const Finals::Applied& applied) {
   const Outcome* const again = campaign.finals().baseline();
-  const Outcome* const baseline = again != nullptr ? again : campaign.space().outcome(NodeId{0});
+  const std::shared_ptr<const Outcome> searched = campaign.space().outcome(NodeId{0});
+  const Outcome* const baseline = again != nullptr ? again : searched.get();
   if (event.node == NodeId{0}) {
     head += applied.problem.empty() ? "the baseline timed again"
                                     : "the baseline cannot be timed again, the search's counts: " +

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,7 @@ class VariantSpace : public Space {
   /// on.
   virtual void set_outcome(NodeId, const Outcome&) {}
   /// Null: none is stored.
-  [[nodiscard]] virtual const Outcome* outcome(NodeId) const { return nullptr; }
+  [[nodiscard]] virtual std::shared_ptr<const Outcome> outcome(NodeId) const { return nullptr; }
 };
 
 }  // namespace warpath

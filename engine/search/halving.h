@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/ids.h"
+#include "engine/search/strategy_state.h"
 
 namespace warpath {
 
@@ -13,6 +14,7 @@ namespace warpath {
 struct Readings {
   std::vector<double> rewards;
   bool refused = false;  ///< one of them failed, which eliminates the candidate
+  void keep(StrategyState& state) { state(rewards, refused); }
 };
 
 /// State of a sequential halving.

@@ -47,6 +47,16 @@ void StrategyState::keep(float& x) {
   x = static_cast<float>(wide);
 }
 
+void StrategyState::keep(std::string& text) {
+  const std::size_t count = size(text.size());
+  if (!reads_) {
+    written_ += text;
+    return;
+  }
+  text = left_.substr(0, count);
+  left_.remove_prefix(count);
+}
+
 void StrategyState::keep(NodeId& node) {
   std::uint32_t number = index(node) + 1;  // kNoNode is 0
   keep(number);

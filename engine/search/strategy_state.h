@@ -5,26 +5,32 @@
 #include <concepts>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "engine/base/hash.h"
 #include "engine/base/ids.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
 
 namespace warpath {
 
-/// What a strategy knows, as bytes for a snapshot. The same calls write and read:
+/// What a strategy, or another part of a campaign, knows, as bytes for a snapshot. The same calls
+/// write and read:
 ///
 ///     void keep(StrategyState& state) { state(current_, drawn_); }
 ///
-/// Members are numbers, NodeIds, Rngs, Welfords, sequences and maps of these, and structs with a
-/// `keep` of their own. Integers take as few bytes as they need; maps are in the order of their
-/// keys, so that equal states have equal bytes.
+/// Members are numbers, texts, NodeIds, hashes, Rngs, Welfords, sequences, sets and maps of these,
+/// and structs with a `keep` of their own. Integers take as few bytes as they need; maps are in the
+/// order of their keys, so that equal states have equal bytes.
 class StrategyState {
  public:
   /// Writes.
@@ -41,6 +47,8 @@ class StrategyState {
   }
   /// What was written.
   [[nodiscard]] std::string take() { return std::move(written_); }
+  /// What was not read yet.
+  [[nodiscard]] std::string_view left() const { return left_; }
   /// Throws unless all was read.
   void require_end() const {
     if (!left_.empty()) fail();
@@ -62,7 +70,9 @@ class StrategyState {
   }
   void keep(double& x);
   void keep(float& x);
+  void keep(std::string& text);
   void keep(NodeId& node);
+  void keep(Hash128& hash) { (*this)(hash.high, hash.low); }
   void keep(Rng& rng);
   void keep(Welford& w) { (*this)(w.count, w.mean, w.m2); }
   template <class T>
@@ -74,10 +84,54 @@ class StrategyState {
   void keep(std::pair<A, B>& x) {
     (*this)(x.first, x.second);
   }
+  template <class... Parts>
+  void keep(std::tuple<Parts...>& x) {
+    std::apply([this](Parts&... parts) { (*this)(parts...); }, x);
+  }
   template <class T>
   void keep(std::vector<T>& all) {
     all.resize(size(all.size()));
     for (T& x : all) keep(x);
+  }
+  template <class T>
+  void keep(std::deque<T>& all) {
+    all.resize(size(all.size()));
+    for (T& x : all) keep(x);
+  }
+  template <class T, std::size_t count>
+  void keep(std::array<T, count>& all) {
+    for (T& x : all) keep(x);
+  }
+  template <class T>
+  void keep(std::optional<T>& one) {
+    bool there = one.has_value();
+    keep(there);
+    if (reads_) there ? void(one.emplace()) : one.reset();
+    if (there) keep(*one);
+  }
+  template <class T>
+  void keep(std::set<T>& all) {
+    const std::size_t count = size(all.size());
+    if (reads_) all.clear();
+    auto it = all.begin();
+    for (std::size_t i = 0; i < count; ++i) {
+      T x = reads_ ? T{} : *it++;
+      keep(x);
+      if (reads_) all.insert(all.end(), std::move(x));
+    }
+  }
+  template <class K, class V, class Less>
+  void keep(std::map<K, V, Less>& all) {
+    const std::size_t count = size(all.size());
+    if (reads_) all.clear();
+    auto it = all.begin();
+    for (std::size_t i = 0; i < count; ++i) {
+      K key = reads_ ? K{} : it->first;
+      keep(key);
+      if (reads_) it = all.emplace_hint(all.end(), std::move(key), V{});
+      keep(it->second);
+      ++it;
+    }
   }
   template <class K, class V>
   void keep(std::unordered_map<K, V>& all) {

@@ -122,4 +122,13 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
     site.closed.insert(*direction);
 }
 
+void Tuner::Site::keep(StrategyState& state) {
+  std::size_t count = domain.size();
+  state(count);
+  domain.resize(count);
+  for (Tunable& t : domain) state(t.name, t.values, t.default_value, t.help);
+  state(best.move, best.site, best.parameters, best_node, best_reward);
+  state(tried, closed, moved, spent, without_better);
+}
+
 }  // namespace warpath

@@ -14,6 +14,7 @@
 #include "engine/base/ids.h"
 #include "engine/plugin/move_instance.h"
 #include "engine/plugin/options.h"
+#include "engine/search/strategy_state.h"
 #include "engine/spec/spec.h"
 
 namespace warpath {
@@ -64,6 +65,8 @@ class Tuner {
   /// Reports the outcome of a dispatch. `domain` is called when a site begins: Move::domain there.
   void measured(const Result& result, const std::function<std::vector<Tunable>()>& domain);
 
+  void keep(StrategyState& state) { state(sites_, before_, spent_); }
+
  private:
   using Direction = std::pair<std::string, bool>;  // parameter; up
   struct Site {
@@ -77,6 +80,7 @@ class Tuner {
     std::map<NodeId, std::pair<NodeId, Direction>> moved;
     int spent = 0;
     int without_better = 0;
+    void keep(StrategyState& state);
   };
   using SiteKey = std::tuple<NodeId, std::string, std::string>;  // parent, move, site
 

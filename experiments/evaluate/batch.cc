@@ -271,7 +271,7 @@ SessionResult run_kernel(const KernelRun& planned,
                    .observer = &observer,
                    .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                   stop, abandon);
-  if (result.baseline_ok) ship_best(planned.folder, result.best_key);
+  if (result.baseline_ok) ship_best(planned.folder, result);
   if (result.baseline_ok && !result.interrupted) remember_run(planned, plugins, observer);
   if (const std::vector<MoveFailure> failures = workers.failures(); !failures.empty()) {
     const MoveFailure& first = failures.front();

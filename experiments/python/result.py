@@ -7,6 +7,7 @@ import pathlib
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .errors import InputError
+from .events import EventLog
 from .expression import evaluate, split
 from .program import PathLike
 
@@ -170,8 +171,7 @@ class Result:
 
     def events(self) -> List[Dict[str, Any]]:
         """All events of the run; a last one that is not whole is left out."""
-        lines = (self.folder / "events.jsonl").read_bytes().split(b"\n")
-        return [json.loads(line) for line in lines[:-1]]
+        return list(EventLog(self.folder).read_on())
 
     def variants(self) -> List[Dict[str, str]]:
         """The rows of ledger.csv: one a workload and state of the cache of every outcome."""

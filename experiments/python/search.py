@@ -10,6 +10,7 @@ import time
 from typing import Any, Dict, Iterator, Optional
 
 from .errors import InputError
+from .events import EventLog
 from .program import PathLike, failure, flags, program
 from .result import Result, open_run
 
@@ -38,18 +39,14 @@ class Search:
         return found[0].parent if found else None
 
     def __iter__(self) -> Iterator[Dict[str, Any]]:
-        position, rest = 0, b""
+        log: Optional[EventLog] = None
         while True:
             ended = not self.running
             folder = self.folder()
-            if folder is not None:
-                with open(folder / "events.jsonl", "rb") as log:
-                    log.seek(position)
-                    text = log.read()
-                    position += len(text)
-                *lines, rest = (rest + text).split(b"\n")
-                for line in lines:
-                    yield json.loads(line)
+            if log is None and folder is not None:
+                log = EventLog(folder)
+            if log is not None:
+                yield from log.read_on()
             if ended:
                 return
             time.sleep(_POLL_SECONDS)

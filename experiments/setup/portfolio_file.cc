@@ -174,17 +174,19 @@ json sizes_json(const Offers& offers, const Portfolio& portfolio) {
 
 }  // namespace
 
-void ship_portfolio(const fs::path& folder) {
+void ship_portfolio(const fs::path& folder, const KernelSpec& spec, const DeviceFacts& device) {
   const fs::path file = folder / "portfolio.json", kernels = folder / "portfolio";
   std::error_code ignored;
   fs::remove(file, ignored);
   fs::remove_all(kernels, ignored);
-  const RecordedRun run(folder);
-  const std::vector<ServedSize> sizes = served_sizes(run, 0);
-  const Outcome* const baseline = counted_outcome(run.nodes()[0]);
+  const std::vector<ServedSize> sizes =
+      served_sizes(spec, device, baseline_variant(spec), nullptr, nullptr);
   const bool several = std::ranges::any_of(
       sizes, [&](const ServedSize& one) { return one.values != sizes.front().values; });
-  if (!several || baseline == nullptr || baseline->status != Status::ok) return;
+  if (!several) return;
+  const RecordedRun run(folder);
+  const Outcome* const baseline = counted_outcome(run.nodes()[0]);
+  if (baseline == nullptr || baseline->status != Status::ok) return;
   const Offers offers(run);
   std::vector<PortfolioKernel> candidates;
   for (const Measured& one : offers.measured)

@@ -31,9 +31,9 @@ class Growth {
     to_.moves.clear();
     for (std::uint32_t i = 0; i < to_.graph.edge_count(); ++i) {
       const NodeId target = to_.graph[EdgeId{i}].target;
-      const auto link = snapshot.links.find(EdgeId{i});
+      const std::string* const link = snapshot.links.find(EdgeId{i});
       to_.moves.push_back(to_.graph[target].first_in == EdgeId{i} ? run_.nodes()[index(target)].move
-                          : link != snapshot.links.end()          ? link->second
+                          : link != nullptr                       ? *link
                                                                   : "");
     }
     paths_.clear();

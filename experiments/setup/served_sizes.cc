@@ -28,18 +28,24 @@ const Outcome* counted_outcome(const RecordedNode& node) {
 }
 
 std::vector<ServedSize> served_sizes(const RecordedRun& run, std::size_t node) {
+  return served_sizes(run.spec(), run.device(), run.variant(node),
+                      counted_outcome(run.nodes()[node]), counted_outcome(run.nodes()[0]));
+}
+
+std::vector<ServedSize> served_sizes(const KernelSpec& spec,
+                                     const DeviceFacts& device,
+                                     const Variant& variant,
+                                     const Outcome* outcome,
+                                     const Outcome* baseline) {
   std::vector<ServedSize> out;
-  const Variant variant = run.variant(node);
   const std::vector<const Variant*> kernels = kernels_of(variant);
-  const Outcome* const outcome = counted_outcome(run.nodes()[node]);
-  const Outcome* const baseline = counted_outcome(run.nodes()[0]);
-  for (const Workload* const workload : workloads_for(run.spec(), run.device())) {
+  for (const Workload* const workload : workloads_for(spec, device)) {
     ServedSize& one = out.emplace_back();
     one.workload = workload->name;
     one.role = workload->role;
     one.weight = workload->weight;
-    one.values = sizes_of(run.spec(), *workload);
-    const Variant* const kernel = &version_for(run.spec(), variant, *workload);
+    one.values = sizes_of(spec, *workload);
+    const Variant* const kernel = &version_for(spec, variant, *workload);
     one.version = static_cast<std::size_t>(std::ranges::find(kernels, kernel) - kernels.begin());
     if (outcome == nullptr || baseline == nullptr) continue;
     const double time = typical_ns(*outcome, one.workload);

@@ -28,6 +28,12 @@ struct ServedSize {
 [[nodiscard]] const Outcome* counted_outcome(const RecordedNode& node);
 /// The workloads of the run's device under a node, in the order of the spec.
 [[nodiscard]] std::vector<ServedSize> served_sizes(const RecordedRun& run, std::size_t node);
+/// The same of a variant; an outcome that is null has no times.
+[[nodiscard]] std::vector<ServedSize> served_sizes(const KernelSpec& spec,
+                                                   const DeviceFacts& device,
+                                                   const Variant& variant,
+                                                   const Outcome* outcome,
+                                                   const Outcome* baseline);
 /// "N = 512, C = 256": those values that differ between the workloads; empty if none does.
 [[nodiscard]] std::string differing_text(const std::vector<ServedSize>& sizes,
                                          const Bindings& values);

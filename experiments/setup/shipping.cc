@@ -5,11 +5,12 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
+#include "engine/plugin/device_io.h"
 #include "engine/plugin/versions.h"
 #include "engine/run/record.h"
 #include "engine/run/run_folder.h"
+#include "engine/spec/spec_load.h"
 #include "experiments/setup/portfolio_file.h"
-#include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
 #include "moves/edit/source_contract.h"
 
@@ -18,25 +19,26 @@ namespace warpath {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-void ship_best(const fs::path& folder, const Hash128& best) {
+void ship_best(const fs::path& folder, const SessionResult& result) {
   const std::string file = (folder / "best_summary.json").string();
   json summary = read_json_file(file);
   std::error_code absent;
-  const RecordedRun run(folder);
+  const std::string spec_file = (folder / "input_spec.json").string();
+  const KernelSpec spec = spec_from_json(read_json_file(spec_file), spec_file);
+  const DeviceFacts device = recorded_device(folder).value_or(DeviceFacts{});
   for (std::size_t i = 0; i <= kMostVersions; ++i)
     fs::remove(folder / version_file("best_kernel", i), absent);
   summary["contract"] = nullptr;
   summary["versions"] = json::array();
-  const std::size_t node = run.find(best.hex());
-  const Variant variant = run.variant(node);
-  if (node != 0) {
+  const Variant& variant = *result.best;
+  if (result.best_key != variant_key(baseline_variant(spec))) {
     const std::vector<const Variant*> kernels = kernels_of(variant);
-    const auto contracts = source_contracts(run.spec(), run.device(), variant);
+    const auto contracts = source_contracts(spec, device, variant);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const std::string source = shipped_source(run.spec(), *kernels[i], contracts[i]);
+      const std::string source = shipped_source(spec, *kernels[i], contracts[i]);
       const std::string shipped = version_file("best_kernel", i);
       write_file_atomically(folder / shipped, source);
-      const fs::path kept = folder / "variants" / best.hex() / version_file("source", i);
+      const fs::path kept = folder / "variants" / result.best_key.hex() / version_file("source", i);
       if (fs::exists(kept, absent)) write_file_atomically(kept, source);
       if (kernels.size() > 1)
         summary["versions"].push_back(
@@ -44,10 +46,11 @@ void ship_best(const fs::path& folder, const Hash128& best) {
     }
     summary["contract"] = to_json(contracts.front());
   }
-  const std::vector<ServedSize> sizes = served_sizes(run, node);
+  const std::vector<ServedSize> sizes =
+      served_sizes(spec, device, variant, result.best_outcome.get(), result.baseline_outcome.get());
   summary["sizes"] = sizes.size() > 1 ? to_json(sizes, variant) : json::array();
   write_file_atomically(file, summary.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  ship_portfolio(folder);
+  ship_portfolio(folder, spec, device);
 }
 
 std::string narrowed_contract(const fs::path& folder) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/hash.h"
+#include "engine/run/session.h"
 
 namespace warpath {
 
@@ -13,7 +13,7 @@ namespace warpath {
 /// as source.cu of its folder; of its versions likewise: "versions", best_kernel_1.cu and so on.
 /// What serves each workload is "sizes". For the baseline no contract is recorded, and there is no
 /// best_kernel.cu. Writes the portfolio too (portfolio_file.h).
-void ship_best(const std::filesystem::path& folder, const Hash128& best);
+void ship_best(const std::filesystem::path& folder, const SessionResult& result);
 
 /// One line on the conditions for which the recorded best is valid if they are narrower than the
 /// spec's kernel's; empty if they are not, nothing was shipped, or there are versions, of which one

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/plugin/proposal.h"
+#include "engine/search/strategy_state.h"
 
 namespace warpath {
 
@@ -22,6 +23,7 @@ class SourceWeights {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// `claims`: share by source at the time the proposal was chosen; an absent source claims 1.
   void observe(const SourceShares& claims, bool improved);
+  void keep(StrategyState& state) { state(weights_, improved_, others_); }
   /// Current chance of improvement for a claim.
   [[nodiscard]] double chance(double claim) const;
 

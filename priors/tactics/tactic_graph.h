@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/search/strategy_state.h"
 #include "priors/tactics/experience.h"
 
 namespace warpath {
@@ -20,6 +21,9 @@ struct TacticStats {
   double improvement = 0, improvement_squares = 0;  ///< of the improved
   void add(bool ok, double log_gain);
   void add(const TacticStats& other, double weight = 1);
+  void keep(StrategyState& state) {
+    state(tried, failed, improved, gain, gain_squares, improvement, improvement_squares);
+  }
   bool operator==(const TacticStats&) const = default;
 };
 
@@ -51,6 +55,7 @@ class TacticGraph {
   struct Edge {
     std::string context, from, to;
     auto operator<=>(const Edge&) const = default;
+    void keep(StrategyState& state) { state(context, from, to); }
   };
 
   void add(const Experience& experience) {
@@ -65,6 +70,8 @@ class TacticGraph {
   /// kMostTransferred trials per level.
   [[nodiscard]] TacticBelief believe(const Edge& at, const TacticGraph& own) const;
 
+  /// To the bit, unlike a text.
+  void keep(StrategyState& state) { state(edges_, sums_); }
   /// One line per edge, in order.
   [[nodiscard]] std::string text() const;
   /// Throws Error(bad_input) naming `place` and key.

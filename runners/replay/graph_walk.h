@@ -64,8 +64,8 @@ class GraphWalk final : public Recording::Walk {
   [[nodiscard]] float largest_prior(NodeId node) override;
   [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action) override;
   void learn(NodeId node, const SourceShares& shares, bool ok, double log_gain) override;
-  [[nodiscard]] const Outcome* outcome(NodeId node) const override {
-    return &graph_.node(row(node)).outcome;
+  [[nodiscard]] std::shared_ptr<const Outcome> outcome(NodeId node) const override {
+    return {std::shared_ptr<const Outcome>(), &graph_.node(row(node)).outcome};  // the graph's own
   }
 
  private:

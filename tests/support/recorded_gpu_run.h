@@ -82,7 +82,7 @@ inline void record_gpu_run(const std::filesystem::path& folder,
                            .prior = *prior,
                            .folder = folder,
                            .environment_json = "{\"revision\": \"abc\"}"};
-  ship_best(folder, run_session(setup).best_key);
+  ship_best(folder, run_session(setup));
 }
 
 }  // namespace warpath::test

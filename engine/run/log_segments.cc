@@ -1,0 +1,108 @@
+#include "engine/run/log_segments.h"
+
+#include <zlib.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/run/log_codec.h"
+
+namespace warpath {
+
+template <>
+struct Description<LogSegment> : Record<Kept<"file", &LogSegment::file>,
+                                        Kept<"size", &LogSegment::size>,
+                                        Kept<"sum", &LogSegment::sum>,
+                                        Kept<"end", &LogSegment::end>> {};
+template <>
+struct Description<LogHead>
+    : Record<Kept<"segments", &LogHead::segments>, Kept<"first", &LogHead::first>> {};
+
+namespace {
+
+constexpr int kGzip = 16 + MAX_WBITS;
+constexpr std::size_t kMostBytes = std::size_t{8} << 30U;
+
+std::string file_of(const std::filesystem::path& folder, const LogSegment& segment) {
+  const std::filesystem::path file = folder / segment.file;
+  std::error_code error;
+  if (segment.file.find('/') != std::string::npos || !std::filesystem::exists(file, error)) {
+    throw bad_input(file.string(), "",
+                    "this segment of the log, which is missing: put it back, or begin anew in "
+                    "another folder");
+  }
+  std::string bytes = read_text_file(file.string(), kMostBytes, file.string());
+  const Hash128 sum = hash128(bytes);
+  if (bytes.size() != segment.size || sum != segment.sum) {
+    throw bad_input(file.string(), "sum " + sum.hex(),
+                    segment.sum.hex() + ": this segment of the log was altered or cut short");
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string encode(const LogHead& head) {
+  std::string rest = Codec<LogHead>::write(head).dump();
+  rest[0] = ',';
+  return std::string(kLogHeadStart) + rest;
+}
+
+LogHead decode_log_head(std::string_view object, const std::string& place) {
+  nlohmann::json members = nlohmann::json::parse(object, nullptr, false);
+  if (!members.is_object()) throw bad_input(place, object, "a JSON object");
+  members.erase("type");
+  LogHead out;
+  Codec<LogHead>::read(JsonCursor(members, place), out);
+  return out;
+}
+
+std::string segment_name(const std::filesystem::path& log, std::size_t number) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%06zu", number);
+  return log.stem().string() + "." + digits + log.extension().string() + ".gz";
+}
+
+std::string gzipped(std::string_view text) {
+  z_stream stream{};
+  WARPATH_CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8,
+                             Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  WARPATH_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+void verify_segment(const std::filesystem::path& folder, const LogSegment& segment) {
+  static_cast<void>(file_of(folder, segment));
+}
+
+std::string segment_text(const std::filesystem::path& folder,
+                         const LogSegment& segment,
+                         const LogPosition& start) {
+  const std::string bytes = file_of(folder, segment);
+  const std::string file = (folder / segment.file).string();
+  if (segment.end.bytes < start.bytes || segment.end.bytes - start.bytes > kMostBytes)
+    throw bad_input(file, "", "a segment after the one before it");
+  std::string out(segment.end.bytes - start.bytes, '\0');
+  z_stream stream{};
+  WARPATH_CHECK(inflateInit2(&stream, kGzip) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int code = inflate(&stream, Z_FINISH);
+  const bool whole = code == Z_STREAM_END && stream.total_out == out.size();
+  inflateEnd(&stream);
+  if (!whole) throw bad_input(file, "", "gzip of the size that the log states");
+  return out;
+}
+
+}  // namespace warpath
