@@ -92,7 +92,11 @@ int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
   const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
   const std::vector<std::string> folders = folders_of(arguments, "include");
-  const model::Unit unit = model::parse(flat_source_file(file, folders).text);
+  const FlatSource flat_source = flat_source_file(file, folders);
+  for (const MissingHeader& missing : flat_source.missing)
+    std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
+                 missing.place.c_str(), missing.name.c_str());
+  const model::Unit unit = model::parse(flat_source.text);
   const model::Function& kernel = chosen_kernel(unit, file, wanted);
   const std::string name(kernel.name);
   const fs::path spec_path = arguments.value("output").value_or(name + ".json");

@@ -281,6 +281,10 @@ std::string outside(const std::string& argument,
       !argument.empty() && is_word_start(argument[0]) && std::ranges::all_of(argument, is_word);
   if (!word) return argument;
   if (const Declarator* const d = model::visible(host, function, argument, at)) {
+    const bool truth =
+        d->value() != nullptr && d->value()->is(ExprKind::literal) && d->is_constant();
+    if (truth && (d->value()->name == "true" || d->value()->name == "false"))
+      return std::string(d->value()->name);
     const auto value = d->value() != nullptr ? values.value(*d->value()) : std::nullopt;
     const auto number = value ? value->constant() : std::nullopt;
     if (number) return std::to_string(*number);

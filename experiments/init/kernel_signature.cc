@@ -74,8 +74,10 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
       argument.why = "no launch gives the template parameter " + argument.name + " a type";
     } else {
       const bool block = is_block_name(parameter.name);
+      const bool truth = unit.plain_text(parameter.span).find("bool ") != std::string::npos;
       argument.value =
-          std::to_string(block ? usual_block(unit.text(kernel.body->span))[0] : otherwise);
+          truth ? "true"
+                : std::to_string(block ? usual_block(unit.text(kernel.body->span))[0] : otherwise);
       argument.why = "no launch gives the template parameter " + argument.name + " a value";
     }
   }
