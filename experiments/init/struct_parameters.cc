@@ -97,7 +97,7 @@ bool read_members(const Words& words,
       before += (before.empty() || word == "::" || before.ends_with("::") ? "" : " ") + word;
     }
     if (from == begin && base.empty()) base = before;
-    member.type = from == begin ? before : base + " " + before;
+    member.type = from == begin ? before : base + (before.empty() ? "" : " " + before);
     if (member.name.empty() || member.type.empty()) return false;
     out.push_back(std::move(member));
     from = to + 1;
