@@ -64,7 +64,11 @@ struct FamilyChoice {
   [[nodiscard]] std::string label() const;
 };
 
-/// Every stress family that changes an input of `workload`.
+/// Why a gate that needs other inputs than the spec's does not run; empty: it may. Expected outputs
+/// that a spec gives as values are those of its own inputs alone.
+[[nodiscard]] std::string no_other_inputs(const KernelSpec& spec);
+
+/// Every stress family that changes an input of `workload`; none where no_other_inputs() says why.
 [[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
                                                        const Workload& workload);
 /// Structures in the even and in the odd inputs of `workload`: each kind that their shapes allow

@@ -55,14 +55,14 @@ Pair pair_at(const Tensor& output, const Tensor& reference, bool exact, std::int
   return {value, portable::value_of(output.dtype, wanted), out == wanted};
 }
 
+}  // namespace
+
 std::string shape_text(std::span<const std::int64_t> shape) {
   std::string out = "[";
   for (std::size_t i = 0; i < shape.size(); ++i)
     out += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
   return out + "]";
 }
-
-}  // namespace
 
 double relative_norm(const portable::SquareSum& error, const portable::SquareSum& reference) {
   const auto [error_root, error_exponent] = root_of(error);

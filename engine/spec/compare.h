@@ -35,6 +35,9 @@ struct ComparisonFigures {
   portable::SquareSum error{}, reference{};  ///< over elements finite in both
 };
 
+/// "[4, 8]".
+[[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);
+
 /// ||error||_2 / ||reference||_2; 0/0 is 0.
 [[nodiscard]] double relative_norm(const portable::SquareSum& error,
                                    const portable::SquareSum& reference);

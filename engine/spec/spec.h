@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -76,6 +77,9 @@ struct ArgSpec {
   bool is_meta = false;
   /// with is_meta: no macro either; a size that the spec's expressions alone use
   bool is_size = false;
+  /// Name of the parameter, a struct passed by value, that this is a member of; empty: the argument
+  /// is a parameter itself. The members of one struct follow one another, in the order of its text.
+  std::string member_of;
   std::optional<TensorSpec> tensor;
 };
 
@@ -120,8 +124,17 @@ struct ReferencePython {
   std::string module, function;
   double rtol = 1e-3, atol = 1e-3;
 };
-using Reference = std::
-    variant<std::monostate, ReferenceKernel, ReferenceHostOp, ReferenceCommand, ReferencePython>;
+/// Outputs that were computed elsewhere, for the inputs of the spec alone: workload -> output ->
+/// values
+struct ReferenceOutputs {
+  std::map<std::string, std::map<std::string, EmbeddedData>> of_workload;
+};
+using Reference = std::variant<std::monostate,
+                               ReferenceKernel,
+                               ReferenceHostOp,
+                               ReferenceCommand,
+                               ReferenceOutputs,
+                               ReferencePython>;
 
 /// counted | correctness only | must not get slower
 enum class WorkloadRole : std::uint8_t { score, regress, guard };
@@ -174,6 +187,31 @@ struct DeviceProfile {  ///< as given in a spec; runners measure instead of trus
   double hbm_bw_gbps = 0;
 };
 
+/// Who decides on grid, block, cluster and dynamic shared memory.
+enum class LaunchOwner : std::uint8_t {
+  search,  ///< moves may change them
+  caller,  ///< every variant is launched as the spec's own kernel is
+};
+
+/// A header of a library, as kernels name it: "cub/cub.cuh".
+struct SystemHeader {
+  std::string name;
+  std::string text;
+};
+/// Headers that a kernel includes from folders of libraries, with all that they include.
+struct SystemHeaders {
+  std::vector<SystemHeader> files;  ///< by name
+  std::string key;                  ///< hash of names and texts; empty if there are none
+};
+
+/// A line `#include "x.h"` whose file was found neither beside the file that has it nor in an
+/// include folder.
+struct MissingHeader {
+  std::string name;   ///< as written
+  std::string place;  ///< "FILE:LINE" of the line
+  bool operator==(const MissingHeader&) const = default;
+};
+
 /// A part of a spec that `warpath init` guessed. No meaning but for people.
 struct Guess {
   std::string path;  ///< JSON pointer within the spec
@@ -193,6 +231,15 @@ struct KernelSpec {
   std::vector<std::string> compiler_options;
   /// template instantiation to launch, e.g. "row_sum<float, 4>"
   std::vector<std::string> name_expressions;
+  /// of the project: what `#include "x.h"` finds there becomes part of the source; empty once read
+  std::vector<std::string> include_folders;
+  /// of libraries: their headers stay headers
+  std::vector<std::string> system_include_folders;
+  /// Found there. Shared since a spec is copied and these are megabytes; null: none.
+  std::shared_ptr<const SystemHeaders> system_headers;
+  /// Left in the source, since they were not found.
+  std::vector<MissingHeader> missing_headers;
+  LaunchOwner launch_owner = LaunchOwner::search;
   IOContract io;
   /// never empty after loading: one named "default" if the spec lists none
   std::vector<Workload> workloads;

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
+#include "engine/spec/spec_check_caller.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/spec_values.h"
 #include "engine/text/source_text.h"
@@ -441,6 +442,7 @@ class SpecChecker {
 
 void check_spec(const KernelSpec& spec) {
   SpecChecker(spec).check();
+  check_caller(spec);
 }
 
 }  // namespace warpath

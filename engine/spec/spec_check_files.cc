@@ -17,11 +17,12 @@ std::string run_problem(const KernelSpec& spec) {
     return spec.place("/kernel/kernel_type") + ": multi_kernel cannot be run, only cuda";
   if (std::holds_alternative<ReferencePython>(spec.reference)) {
     return spec.place("/kernel/metadata/reference") +
-           ": a Python reference cannot be called; give /reference with kernel, host_op or command";
+           ": a Python reference cannot be called; give /reference with kernel, host_op, command "
+           "or outputs";
   }
   if (std::holds_alternative<std::monostate>(spec.reference)) {
     return spec.place("/reference") +
-           ": missing; give kernel, host_op or command, since no result counts unchecked";
+           ": missing; give kernel, host_op, command or outputs, since no result counts unchecked";
   }
   return {};
 }

@@ -62,6 +62,19 @@ struct Description<ReferenceCommand> {
   }
 };
 
+/// An object of workloads, each an object of outputs.
+template <>
+struct Codec<ReferenceOutputs> {
+  using Inner = Codec<decltype(ReferenceOutputs::of_workload)>;
+  static void read(const JsonCursor& at, ReferenceOutputs& out) {
+    Inner::read(at, out.of_workload);
+  }
+  static nlohmann::json write(const ReferenceOutputs& value) {
+    return Inner::write(value.of_workload);
+  }
+  static nlohmann::json schema(SchemaDefs& defs) { return Inner::schema(defs); }
+};
+
 template <>
 struct Description<Reference> {
   static constexpr std::string_view title = "reference";
@@ -73,6 +86,9 @@ struct Description<Reference> {
     v.template held<ReferenceHostOp>({"host_op", "a built-in operation in fp64"});
     v.template held<ReferenceCommand>(
         {"command", "an external program that reads and writes .npy files"});
+    v.template held<ReferenceOutputs>(
+        {"outputs",
+         "values by workload and output, computed elsewhere from the spec's own inputs"});
   }
 };
 
@@ -220,7 +236,7 @@ struct ReferenceField {
   static void read(const JsonCursor& at, KernelSpec& out) {
     out.reference = std::monostate();  // takes precedence over metadata.reference
     Codec<Reference>::read(at, out.reference);
-    if (out.reference.index() == 0) at.fail("exactly one of kernel, host_op, command");
+    if (out.reference.index() == 0) at.fail("exactly one of kernel, host_op, command, outputs");
   }
   static nlohmann::json write(const KernelSpec& spec) {
     if (spec.reference.index() == 0 || std::holds_alternative<ReferencePython>(spec.reference))
@@ -228,6 +244,19 @@ struct ReferenceField {
     return Codec<Reference>::write(spec.reference);
   }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<Reference>::schema(defs); }
+};
+/// A record of a run refers to a library's headers by this hash.
+struct HeadersKeyField {
+  static void read(const JsonCursor& at, KernelSpec& out) {
+    SystemHeaders expected;
+    expected.key = at.text();
+    out.system_headers = std::make_shared<const SystemHeaders>(std::move(expected));
+  }
+  static nlohmann::json write(const KernelSpec& spec) {
+    if (spec.system_headers == nullptr) return {};
+    return spec.system_headers->key;
+  }
+  static nlohmann::json schema(SchemaDefs& defs) { return Codec<std::string>::schema(defs); }
 };
 /// timing_aggregation is a synonym of objective.
 struct TimingAggregationField {
@@ -263,6 +292,10 @@ struct Description<KernelSpec> {
     v.group({"kernel", "what is optimised", true}, [](auto& kernel) { kernel_fields(kernel); });
     v(&T::device_profile,
       {"device_profile", "the device the author had in mind; runners measure instead"});
+    v(&T::launch_owner,
+      {"launch",
+       "free; fixed: grid, block, cluster and shared memory are the caller's, no variant "
+       "changes them"});
     v(&T::tunables, {"tunables", "integers that moves may change"});
     v(&T::constraints,
       {"constraints", "expressions that must not be 0, over scalars and tunables"});
@@ -284,6 +317,13 @@ struct Description<KernelSpec> {
     v(&T::source_file,
       {"source_file",
        "its file, relative to the spec; beside source_code only the name of its origin"});
+    v(&T::include_folders,
+      {"include_folders",
+       "folders of the project's headers, relative to the spec; they become part of the source"});
+    v(&T::system_include_folders,
+      {"system_include_folders", "folders of libraries' headers, relative to the spec"});
+    v.template custom<HeadersKeyField>(
+        {"headers_key", "written into records: hash of the headers found in those folders"});
     v.group({"metadata", "how it is compiled", true},
             [](auto& metadata) { metadata_fields(metadata); });
     v(&T::io, {"io", "contract with the caller", true});

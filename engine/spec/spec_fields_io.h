@@ -45,6 +45,11 @@ struct EnumWords<WorkloadTarget> {
       {{"any", WorkloadTarget::any}, {"gpu", WorkloadTarget::gpu}, {"host", WorkloadTarget::host}}};
 };
 template <>
+struct EnumWords<LaunchOwner> {
+  static constexpr std::array<std::pair<std::string_view, LaunchOwner>, 2> rows{
+      {{"free", LaunchOwner::search}, {"fixed", LaunchOwner::caller}}};
+};
+template <>
 struct EnumWords<L2Timing> {
   static constexpr std::array<std::pair<std::string_view, L2Timing>, 3> rows{
       {{"hot", L2Timing::hot}, {"cold", L2Timing::cold}, {"both", L2Timing::both}}};
@@ -237,6 +242,23 @@ struct Description<EmbeddedFields> {
     v(&T::compress, {"compress", "what was applied before base64"});
   }
 };
+/// EmbeddedData as a file.
+struct DataFile {
+  std::string file;
+  DType dtype = DType::f32;
+};
+template <>
+struct Description<DataFile> {
+  static constexpr std::string_view title = "data_file";
+  static constexpr std::string_view help = "Values of a tensor: a .npy file.";
+  template <class V>
+  static void fields(V& v) {
+    using T = DataFile;
+    v(&T::file, {"file", "its path, relative to the spec", true});
+    v(&T::dtype, {"dtype", "element type, that of the tensor_spec", true});
+  }
+};
+/// Written with the values: a file is read once.
 template <>
 struct Codec<EmbeddedData> {
   static void read(const JsonCursor& at, EmbeddedData& out);
@@ -359,6 +381,8 @@ struct Description<ArgSpec> {
         {"value", "value of a scalar, unless every workload gives one"});
     v(&T::is_meta, {"is_meta", "compile-time only: defined as a macro, not passed"});
     v(&T::is_size, {"is_size", "with is_meta: not defined either, known to the spec alone"});
+    v(&T::member_of,
+      {"member_of", "name of the parameter, a struct passed by value, that this is a member of"});
     v(&T::tensor, {"tensor_spec", "shape and content of a tensor"});
   }
 };

@@ -6,8 +6,11 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
+#include "engine/spec/local_headers.h"
+#include "engine/spec/npy.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_fields.h"
+#include "engine/spec/system_headers.h"
 #include "engine/text/source_text.h"
 
 namespace warpath {
@@ -23,6 +26,17 @@ std::string resolve(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
+/// A folder that a spec names, as an absolute path.
+std::string existing_folder(const std::string& folder,
+                            const std::string& path,
+                            const std::string& place) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(resolve(folder, path), error).lexically_normal();
+  if (error || !std::filesystem::is_directory(whole, error))
+    throw bad_input(place, path, "a folder that exists, relative to the spec");
+  return whole.string();
+}
+
 void read_source(std::string& source,
                  const std::string& source_file,
                  const std::string& folder,
@@ -34,6 +48,28 @@ void read_source(std::string& source,
           .text;
   if (source.empty())
     throw bad_input(place + "/source_file", source_file, "a file that is not empty");
+}
+
+/// The headers that the texts of `spec` name: those of the project go into the texts, those of
+/// libraries beside them.
+void read_headers(KernelSpec& spec, const std::string& folder) {
+  const auto make_whole = [&](std::vector<std::string>& folders, const std::string& key) {
+    for (std::size_t i = 0; i < folders.size(); ++i)
+      folders[i] = existing_folder(folder, folders[i], spec.place(key + std::to_string(i)));
+  };
+  make_whole(spec.include_folders, "/kernel/include_folders/");
+  make_whole(spec.system_include_folders, "/kernel/system_include_folders/");
+  const auto flatten = [&](std::string& source, const std::string& file) {
+    FlatSource flat = flat_source(source, resolve(folder, file.empty() ? "source_code" : file),
+                                  spec.include_folders);
+    source = std::move(flat.text);
+    for (MissingHeader& header : flat.missing) spec.missing_headers.push_back(std::move(header));
+  };
+  flatten(spec.source, spec.source_file);
+  if (auto* const reference = std::get_if<ReferenceKernel>(&spec.reference))
+    flatten(reference->source, reference->source_file);
+  spec.include_folders.clear();  // what they gave is in the texts
+  read_system_headers(spec);
 }
 
 /// A guess about a part that is no longer there would mislead.
@@ -186,6 +222,14 @@ json ToleranceField::schema(SchemaDefs& defs) {
 }
 
 void Codec<EmbeddedData>::read(const JsonCursor& at, EmbeddedData& out) {
+  at.require_object();
+  if (at.find("file")) {
+    DataFile fields;
+    Codec<DataFile>::read(at, fields);
+    const auto folder = std::filesystem::path(at.file()).parent_path();
+    out.tensor = read_npy(resolve(folder.string(), fields.file), fields.dtype);
+    return;
+  }
   EmbeddedFields fields;
   Codec<EmbeddedFields>::read(at, fields);
   std::int64_t elements = 1;
@@ -220,7 +264,7 @@ json Codec<EmbeddedData>::write(const EmbeddedData& value) {
 }
 
 json Codec<EmbeddedData>::schema(SchemaDefs& defs) {
-  return Codec<EmbeddedFields>::schema(defs);
+  return {{"anyOf", {Codec<EmbeddedFields>::schema(defs), Codec<DataFile>::schema(defs)}}};
 }
 
 std::vector<std::string> spec_files(const std::string& path) {
@@ -256,6 +300,7 @@ std::vector<KernelSpec> parse_specs(std::string_view text,
   }
   for (KernelSpec& spec : specs) {
     read_sources(spec, folder);
+    read_headers(spec, folder);
     if (check) check_spec(spec);
   }
   require_unique_names(specs);

@@ -10,9 +10,9 @@
 namespace warpath {
 
 /// Loads and checks (engine/spec/spec_check.h) every spec of a file, or of each *.json of a folder
-/// in name order (except schema.json), including source files. Throws Error(bad_input) on the first
-/// problem: "FILE:/json/pointer: got VALUE, expected WHAT"; also if a folder contains no spec or
-/// two specs have the same name.
+/// in name order (except schema.json), including source files and headers. Throws Error(bad_input)
+/// on the first problem: "FILE:/json/pointer: got VALUE, expected WHAT"; also if a folder contains
+/// no spec or two specs have the same name.
 [[nodiscard]] std::vector<KernelSpec> load_specs(const std::string& path);
 
 /// As load_specs for several paths; names must be unique over all of them.

@@ -1,8 +1,10 @@
 #include "engine/spec/variant.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
@@ -85,6 +87,43 @@ const Variant* serving(const KernelSpec& spec, const Variant& variant, const Wor
 
 std::string workload_place(const KernelSpec& spec, const Workload& workload) {
   return spec.name + ", workload " + workload.name;
+}
+
+/// For any sizes: numbers that happen to be equal in one workload need not be in the next.
+bool same_number(const Expression& a, const Expression& b) {
+  if (a == b) return true;
+  return a.names().empty() && b.names().empty() && a.evaluate({}, "") == b.evaluate({}, "");
+}
+
+using LaunchPart = std::pair<std::string_view, std::array<Expression, 3> LaunchPlan::*>;
+
+/// How the launch of `kernel` differs from the one that the caller makes; empty where it does not
+/// or where the search decides.
+std::string caller_problem(const KernelSpec& spec,
+                           const Variant& kernel,
+                           const Workload& workload) {
+  if (spec.launch_owner != LaunchOwner::caller) return "";
+  if (kernel.has_extras())
+    return "the caller owns the launch: no other launches, no scratch memory";
+  const LaunchPlan &own = launch_for(spec, kernel, workload), &wanted = spec.launch_of(workload);
+  const auto differ = [](const std::string& part, const Expression& mine,
+                         const Expression& theirs) {
+    return "the caller owns the launch: " + part + " " + mine.text() + ", the caller's is " +
+           theirs.text();
+  };
+  constexpr std::array<LaunchPart, 3> kParts{{{"grid", &LaunchPlan::grid},
+                                              {"block", &LaunchPlan::block},
+                                              {"cluster", &LaunchPlan::cluster}}};
+  for (const auto& [part, member] : kParts) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Expression &mine = (own.*member)[axis], &theirs = (wanted.*member)[axis];
+      if (!same_number(mine, theirs))
+        return differ(std::string(part) + "." + "xyz"[axis], mine, theirs);
+    }
+  }
+  if (!same_number(own.dynamic_smem_bytes, wanted.dynamic_smem_bytes))
+    return differ("dynamic shared memory", own.dynamic_smem_bytes, wanted.dynamic_smem_bytes);
+  return "";
 }
 
 }  // namespace
@@ -234,6 +273,10 @@ bool satisfies_constraints(const KernelSpec& spec, const Variant& variant, std::
       }
       const LaunchNumbers numbers = evaluate(launch_for(spec, *kernel, workload), bindings, place);
       if (const std::string problem = launch_problem(numbers); !problem.empty()) {
+        why = place + ": " + problem;
+        return false;
+      }
+      if (std::string problem = caller_problem(spec, *kernel, workload); !problem.empty()) {
         why = place + ": " + problem;
         return false;
       }

@@ -82,7 +82,10 @@ VariantEdit edit_between(const Variant& parent, const Variant& child) {
 }
 
 Variant edited(Variant parent, const VariantEdit& edit) {
-  if (edit.versions) parent.versions = changed_versions(parent, *edit.versions, edited);
+  const auto change = [](Variant version, const VariantEdit& own) {
+    return edited(std::move(version), own);
+  };
+  if (edit.versions) parent.versions = changed_versions(parent, *edit.versions, change);
   parent.source.replace(edit.begin, edit.removed, edit.inserted);
   return patched(std::move(parent), edit.rest);
 }

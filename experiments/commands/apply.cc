@@ -17,7 +17,7 @@
 #include "experiments/evaluate/ladder.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/option_groups.h"
-#include "moves/edit/kernel_contract.h"
+#include "experiments/setup/spec_problems.h"
 #include "register_commands.h"
 #include "runners/cuda/compile/compile_check.h"
 #include "runners/cuda/options.h"
@@ -236,7 +236,7 @@ int evaluate_ladder(Request& request,
   } else if (const std::string problem = run_problem(request.spec); !problem.empty()) {
     throw bad_input(request.spec.origin, problem, "a spec that can be run");
   } else {
-    require_contract(request.spec);
+    require_no_problems(request.spec);
   }
   const DeviceFacts device = runner->device();
   std::vector<Rung> rungs{baseline_rung(request.spec)};

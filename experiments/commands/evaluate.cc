@@ -12,7 +12,7 @@
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/candidates.h"
 #include "experiments/setup/option_groups.h"
-#include "moves/edit/kernel_contract.h"
+#include "experiments/setup/spec_problems.h"
 #include "register_commands.h"
 
 namespace warpath {
@@ -47,7 +47,7 @@ int evaluate(const Arguments& arguments, const Program& program) {
   else if (const std::string problem = run_problem(spec); !problem.empty())
     throw bad_input(spec.origin, problem, "a spec that can be run");
   else
-    require_contract(spec);
+    require_no_problems(spec);
   const Stage stage = parse_stage(arguments.value("stage").value_or("screening"), "--stage");
   const auto repeat =
       static_cast<int>(parse_count(arguments.value("repeat").value_or("1"), "--repeat"));

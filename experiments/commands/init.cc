@@ -9,14 +9,15 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
+#include "engine/spec/local_headers.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/capture/captured_kernel.h"
 #include "experiments/init/captured_draft.h"
 #include "experiments/init/guesses.h"
-#include "experiments/init/local_includes.h"
 #include "experiments/init/spec_draft.h"
-#include "moves/edit/kernel_contract.h"
+#include "experiments/init/struct_parameters.h"
+#include "experiments/setup/spec_problems.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 
@@ -49,6 +50,23 @@ const model::Function& chosen_kernel(const model::Unit& unit,
   return *kernels.front();
 }
 
+/// The folders of `--flag`, each of which exists.
+std::vector<std::string> folders_of(const Arguments& arguments, const std::string& flag) {
+  std::vector<std::string> folders = arguments.values(flag);
+  std::error_code none;
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder, none)) throw bad_input("--" + flag, folder, "a folder");
+  }
+  return folders;
+}
+
+/// `folder` as a spec at `spec_path` names it.
+std::string from_spec(const std::string& folder, const fs::path& spec_path) {
+  const fs::path base = fs::absolute(spec_path).parent_path();
+  const fs::path relative = fs::absolute(folder).lexically_normal().lexically_relative(base);
+  return relative.empty() ? fs::absolute(folder).string() : relative.string();
+}
+
 /// What is wrong with the spec, whose texts are not written yet, in one line; empty if nothing is.
 std::string spec_problem(const std::string& text,
                          const std::string& file,
@@ -57,8 +75,9 @@ std::string spec_problem(const std::string& text,
     nlohmann::json document = nlohmann::json::parse(text);
     document["kernel"]["source_code"] = source;
     document["reference"]["kernel"]["source_code"] = source;
-    for (const KernelSpec& spec : parse_specs(document.dump(), file, "")) {
-      const std::vector<std::string> problems = contract_problems(spec);
+    const std::string folder = fs::path(file).parent_path().string();
+    for (const KernelSpec& spec : parse_specs(document.dump(), file, folder)) {
+      const std::vector<std::string> problems = spec_problems(spec);
       if (!problems.empty()) return problems.front();
     }
   } catch (const Error& error) {
@@ -72,7 +91,12 @@ std::string spec_problem(const std::string& text,
 int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
   const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
-  const model::Unit unit = model::parse(flattened_source(file));
+  const std::vector<std::string> folders = folders_of(arguments, "include");
+  const FlatSource flat_source = flat_source_file(file, folders);
+  for (const MissingHeader& missing : flat_source.missing)
+    std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
+                 missing.place.c_str(), missing.name.c_str());
+  const model::Unit unit = model::parse(flat_source.text);
   const model::Function& kernel = chosen_kernel(unit, file, wanted);
   const std::string name(kernel.name);
   const fs::path spec_path = arguments.value("output").value_or(name + ".json");
@@ -85,7 +109,15 @@ int init(const Arguments& arguments, const Program&) {
   }
   DraftOptions options{.file = fs::path(file).filename().string(),
                        .source_file = text_path.filename().string(),
-                       .launch = {}};
+                       .launch = {},
+                       .member_of = {},
+                       .whole = nullptr,
+                       .whole_kernel = nullptr,
+                       .system_include_folders = {},
+                       .system_folders = {}};
+  options.system_folders = folders_of(arguments, "system-include");
+  for (const std::string& folder : options.system_folders)
+    options.system_include_folders.push_back(from_spec(folder, spec_path));
   const auto main = arguments.value("main"), launches = arguments.value("launches");
   if (main && launches)
     throw bad_input("--launches", *launches, "either captured launches or --main");
@@ -95,16 +127,31 @@ int init(const Arguments& arguments, const Program&) {
   if (launches) {
     captured = read_launches(*launches);
   } else if (main) {
-    const model::Unit host = model::parse(flattened_source(*main));
+    const model::Unit host = model::parse(flat_source_file(*main, folders).text);
     options.launch = find_launch(host, kernel);
     if (!options.launch) throw bad_input("--main", *main, "a file that launches " + name);
   } else {
     options.launch = find_launch(unit, kernel);
   }
   const auto share = arguments.value("share");
+  std::string why;
+  const auto members = kernel_of_members(unit, kernel, why);
+  if (!why.empty())
+    throw bad_input(options.file, "kernel " + name + ", " + why,
+                    "structs of numbers and pointers whose members the kernel names; write a "
+                    "kernel around it, or the spec by hand (docs/spec.md)");
+  std::optional<model::Unit> flat;
+  if (members && !captured) {
+    flat.emplace(model::parse(members->source));
+    options.member_of = members->member_of;
+    options.whole = &unit;
+    options.whole_kernel = &kernel;
+  }
+  const model::Unit& drafted = flat ? *flat : unit;
+  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, name) : kernel;
   SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
                                               share ? share_from(*share) : kCapturedShare)
-                             : draft_spec(unit, kernel, options);
+                             : draft_spec(drafted, drafted_kernel, options);
   const auto problem = [&](const std::string& text) {
     return spec_problem(text, spec_path.string(), draft.source);
   };
@@ -136,6 +183,13 @@ void register_command_init(CommandRegistry& registry) {
        .help = "writes a spec for a kernel of a CUDA file: arguments, shapes, launch and workloads "
                "from its text; what had to be guessed is listed and, on a terminal, asked",
        .flags = {{"main", "FILE", "host code that launches the kernel (default: the file itself)"},
+                 {"include", "FOLDER",
+                  "where headers in quotes are looked for, after the file's own folder; they "
+                  "become part of the kernel's text",
+                  Flag::Takes::repeated},
+                 {"system-include", "FOLDER",
+                  "of a library (CUB, CUTLASS): its headers stay headers, and the spec names it",
+                  Flag::Takes::repeated},
                  {"launches", "FILE",
                   "launches that `warpath capture` recorded: sizes, and workloads with weights"},
                  {"share", "SHARE",

@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_check.h"
-#include "moves/edit/kernel_contract.h"
+#include "experiments/setup/spec_problems.h"
 #include "register_commands.h"
 
 namespace warpath {
@@ -10,7 +10,7 @@ namespace {
 
 int validate(const Arguments& arguments, const Program&) {
   int code = 0;
-  for (const CheckLine& line : check_spec_files(arguments.words(), contract_problems)) {
+  for (const CheckLine& line : check_spec_files(arguments.words(), spec_problems)) {
     std::fprintf(line.ok ? stdout : stderr, "%s\n", line.text.c_str());
     if (!line.ok) code = static_cast<int>(ErrorCode::bad_input);
   }

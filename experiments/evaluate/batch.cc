@@ -21,7 +21,7 @@
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/prior_files.h"
 #include "experiments/setup/shipping.h"
-#include "moves/edit/kernel_contract.h"
+#include "experiments/setup/spec_problems.h"
 #include "moves/propose/rule_proposer.h"
 #include "priors/evidence/findings.h"
 #include "priors/llm/options.h"
@@ -154,7 +154,7 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   if (!problem.empty())
     throw bad_input(planned.spec.origin, problem,
                     "a spec that can be searched; --name leaves it out");
-  require_contract(planned.spec);
+  require_no_problems(planned.spec);
 }
 
 void check_outdir(const fs::path& outdir) {

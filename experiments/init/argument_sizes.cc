@@ -1,9 +1,12 @@
 #include "experiments/init/argument_sizes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <regex>
+
+#include "engine/base/error.h"
 
 namespace warpath {
 namespace {
@@ -25,18 +28,69 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+/// The product of `factors`; the largest number where that is no 64-bit number or they cannot be
+/// evaluated.
+std::int64_t product(const std::vector<Expression>& factors, const Bindings& values) {
+  std::int64_t out = 1;
+  for (const Expression& factor : factors) {
+    try {
+      if (__builtin_mul_overflow(out, factor.evaluate(values, "size"), &out)) return INT64_MAX;
+    } catch (const Error&) {
+      return INT64_MAX;
+    }
+  }
+  return out;
+}
+
+/// Halves what `why` lets change until the product is at most `most`; true if anything changed.
+bool fit(Bindings& values,
+         const std::map<std::string, std::string>& why,
+         const std::vector<Expression>& factors,
+         std::int64_t most,
+         std::int64_t step) {
+  bool changed = false;
+  while (product(factors, values) > most) {
+    std::int64_t* largest = nullptr;
+    for (const Expression& factor : factors) {
+      for (const std::string& name : factor.names()) {
+        const auto value = values.find(name);
+        if (value == values.end() || !why.contains(name) || value->second <= step) continue;
+        if (largest == nullptr || value->second > *largest) largest = &value->second;
+      }
+    }
+    if (largest == nullptr) return changed;
+    *largest = std::max(step, rounded_up(*largest / 2, step));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
+
+std::int64_t size_step(const std::set<std::int64_t>& multiples) {
+  std::int64_t step = 1;
+  for (const std::int64_t one : multiples) {
+    const std::int64_t next = std::lcm(step, std::max<std::int64_t>(one, 1));
+    if (next <= kMostMultiple) step = next;
+  }
+  return step;
+}
+
+bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step) {
+  bool changed = false;
+  for (const SizeLimit& limit : limits) {
+    changed = fit(sizes.gpu, sizes.why, limit.factors, limit.gpu, step) || changed;
+    changed = fit(sizes.host, sizes.why, limit.factors, limit.host, step) || changed;
+  }
+  return changed;
+}
 
 ArgumentSizes argument_sizes(const SizeQuestion& question) {
   constexpr std::int64_t kGpu[] = {std::int64_t{1} << 22U, 2048, 256, 64};
   constexpr std::int64_t kHost[] = {10000, 100, 20, 12};
   constexpr std::int64_t kInner = 16;  // trips of a loop that no tensor knows
   const std::size_t rank = std::clamp<std::size_t>(question.rank, 1, 4) - 1;
-  std::int64_t multiple = 1;
-  for (const std::int64_t one : question.multiples) {
-    const std::int64_t next = std::lcm(multiple, std::max<std::int64_t>(one, 1));
-    if (next <= kMostMultiple) multiple = next;
-  }
+  const std::int64_t multiple = size_step(question.multiples);
   ArgumentSizes out;
   for (const std::string& name : question.integers) {
     const bool extent = question.extents.contains(name);

@@ -26,6 +26,19 @@ struct SizeQuestion {
   std::map<std::string, std::int64_t> given;  ///< by a launch
 };
 
+/// A product that must not exceed a number.
+struct SizeLimit {
+  std::vector<Expression> factors;
+  std::int64_t gpu = 0, host = 0;
+};
+
+/// The least common multiple of what sizes should be multiples of, as far as it is small.
+[[nodiscard]] std::int64_t size_step(const std::set<std::int64_t>& multiples);
+
+/// Halves guessed sizes, the largest first, down to `step`, until they are within the limits where
+/// that is possible. True if one changed.
+bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step);
+
 /// A few megabytes a tensor on a GPU, a few thousand elements on the host.
 [[nodiscard]] ArgumentSizes argument_sizes(const SizeQuestion& question);
 

@@ -184,6 +184,8 @@ std::int64_t DraftTensors::value(const std::string& expression, const Bindings& 
 }
 
 void DraftTensors::settle(const Bindings& gpu, const Bindings& host) {
+  drafts_.clear();
+  largest_.clear();
   std::int64_t most = 0;
   for (const Tensor& tensor : tensors_) {
     for (const Reach& reach : tensor.reaches) {

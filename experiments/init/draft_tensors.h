@@ -37,7 +37,7 @@ class DraftTensors {
   /// First: how far each tensor is indexed, over the kernel's integers and `sizes`.
   void find_extents();
   /// Then, once the integers have values: the largest extent of each tensor, and whether all its
-  /// elements are written.
+  /// elements are written. Again where they have got other values.
   void settle(const Bindings& gpu, const Bindings& host);
 
   [[nodiscard]] const DraftTensor& of(const std::string& name) const { return drafts_.at(name); }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "engine/base/ascii.h"
 #include "engine/text/source_edit.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -267,6 +268,36 @@ std::vector<std::string> template_arguments_in(std::string_view name) {
   return out;
 }
 
+namespace {
+
+/// A template argument as text that means the same outside of `function`: a constant of the
+/// function as its value; empty for what only the function knows.
+std::string outside(const std::string& argument,
+                    const Unit& host,
+                    const Function& function,
+                    const HostValues& values,
+                    std::size_t at) {
+  const bool word =
+      !argument.empty() && is_word_start(argument[0]) && std::ranges::all_of(argument, is_word);
+  if (!word) return argument;
+  if (const Declarator* const d = model::visible(host, function, argument, at)) {
+    const bool truth =
+        d->value() != nullptr && d->value()->is(ExprKind::literal) && d->is_constant();
+    if (truth && (d->value()->name == "true" || d->value()->name == "false"))
+      return std::string(d->value()->name);
+    const auto value = d->value() != nullptr ? values.value(*d->value()) : std::nullopt;
+    const auto number = value ? value->constant() : std::nullopt;
+    if (number) return std::to_string(*number);
+    return d->function != nullptr ? "" : argument;
+  }
+  const bool own = std::ranges::any_of(function.template_parameters, [&](const auto& parameter) {
+    return parameter.name == argument;
+  });
+  return own ? "" : argument;
+}
+
+}  // namespace
+
 std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) {
   const Found found = first_launch(host, kernel);
   if (found.launch == nullptr) return std::nullopt;
@@ -277,6 +308,8 @@ std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) 
   out.template_arguments = template_arguments_in(launch.arg(0).name);
   const std::size_t passed = launch.args.size() - kernel.parameters.size();
   HostValues values(host, *found.function);
+  for (std::string& argument : out.template_arguments)
+    argument = outside(argument, host, *found.function, values, launch.span.begin);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Declarator& parameter = *kernel.parameters[i];
     const std::string name(parameter.name);

@@ -25,6 +25,7 @@ struct HostLaunch {
   std::map<std::string, std::int64_t> integers;    ///< by parameter
   std::map<std::string, double> numbers;           ///< of floating-point parameters
   std::map<std::string, model::Polynomial> bytes;  ///< of what cudaMalloc gave to a pointer
+  /// Empty for one that only the launching function knows.
   std::vector<std::string> template_arguments;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "engine/base/ascii.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {
@@ -33,6 +34,12 @@ std::optional<std::pair<DType, int>> elements_of(std::string_view type) {
   return std::pair(found->second, lanes);
 }
 
+/// A name that a header or a macro elsewhere makes a type: nothing in the text does.
+bool is_foreign(const model::Unit& unit, const std::string& type) {
+  return !type.empty() && is_word_start(type[0]) && std::ranges::all_of(type, is_word) &&
+         !unit.is_type_name(type) && unit.macro(type) == nullptr;
+}
+
 }  // namespace
 
 std::array<int, 3> usual_block(std::string_view text) {
@@ -49,13 +56,17 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
                                                  const model::Function& kernel,
                                                  const std::vector<std::string>& given,
                                                  int otherwise) {
+  static const std::string kNone;
   std::vector<TemplateArgument> out;
   for (const model::TemplateParameter& parameter : kernel.template_parameters) {
     TemplateArgument& argument = out.emplace_back();
     argument.name = parameter.name;
     argument.is_type = parameter.is_type;
-    if (out.size() <= given.size()) {
-      argument.value = given[out.size() - 1];
+    const std::string& own = out.size() <= given.size() ? given[out.size() - 1] : kNone;
+    const bool unknown =
+        parameter.is_type && !elements_of(unit.resolved_type(own)) && !unit.is_type_name(own);
+    if (!own.empty() && !unknown) {
+      argument.value = own;
     } else if (parameter.default_value != nullptr) {
       argument.value = unit.plain_text(parameter.default_value->outer);
     } else if (parameter.is_type) {
@@ -63,8 +74,10 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
       argument.why = "no launch gives the template parameter " + argument.name + " a type";
     } else {
       const bool block = is_block_name(parameter.name);
+      const bool truth = unit.plain_text(parameter.span).find("bool ") != std::string::npos;
       argument.value =
-          std::to_string(block ? usual_block(unit.text(kernel.body->span))[0] : otherwise);
+          truth ? "true"
+                : std::to_string(block ? usual_block(unit.text(kernel.body->span))[0] : otherwise);
       argument.why = "no launch gives the template parameter " + argument.name + " a value";
     }
   }
@@ -83,14 +96,21 @@ std::optional<std::vector<KernelParameter>> kernel_parameters(
     const model::Unit& unit,
     const model::Function& kernel,
     const std::vector<TemplateArgument>& arguments,
-    std::string& why) {
+    std::string& why,
+    std::set<std::string>* foreign) {
   std::vector<KernelParameter> out;
   for (const model::Declarator* const parameter : kernel.parameters) {
     std::string type = unit.plain_text(parameter->type);
     for (const TemplateArgument& argument : arguments) {
       if (argument.is_type && argument.name == type) type = argument.value;
     }
-    const auto elements = elements_of(unit.resolved_type(type));
+    const model::Macro* const macro = unit.macro(type);
+    if (macro != nullptr && !macro->function_like) type = macro->body;
+    auto elements = elements_of(unit.resolved_type(type));
+    if (!elements && foreign != nullptr && is_foreign(unit, type)) {
+      foreign->insert(type);
+      elements = std::pair(DType::f32, 1);
+    }
     const bool pointer = parameter->is_pointer();
     const std::string name(parameter->name);
     if (!elements || parameter->pointer_depth > 1 || parameter->reference ||

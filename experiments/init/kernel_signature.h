@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +46,13 @@ struct TemplateArgument {
                                         const std::vector<TemplateArgument>& arguments);
 
 /// The parameters in order. nullopt with one in `why` that no spec has an argument for: a struct, a
-/// reference, an array, a pointer to pointers.
+/// reference, an array, a pointer to pointers. Types that nothing in the text declares are taken
+/// for float and go to `foreign`; null: they are refused too.
 [[nodiscard]] std::optional<std::vector<KernelParameter>> kernel_parameters(
     const model::Unit& unit,
     const model::Function& kernel,
     const std::vector<TemplateArgument>& arguments,
-    std::string& why);
+    std::string& why,
+    std::set<std::string>* foreign = nullptr);
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #include "experiments/init/spec_draft.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,10 +26,14 @@ namespace {
 
 constexpr int kTemplateValue = 4;
 
-/// A header of kernels: the others are the host's.
-bool is_kernel_header(std::string_view name) {
+/// A header of kernels, or of a library that the user names: the others are the host's.
+bool is_kernel_header(std::string_view name, const std::vector<std::string>& folders) {
   const auto allowed = cuda::allowed_includes();
-  return std::ranges::find(allowed, name) != allowed.end();
+  if (std::ranges::find(allowed, name) != allowed.end()) return true;
+  std::error_code none;
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
+    return std::filesystem::is_regular_file(std::filesystem::path(folder) / name, none);
+  });
 }
 
 /// A spec that is good enough for the normal form of the kernel: nothing in it is evaluated.
@@ -89,8 +94,12 @@ class Drafting {
 
   SpecDraft run() {
     read_signature();
-    TextOptions text{.keeps_header = is_kernel_header, .settable = {}};
-    source_ = kernel_text(unit_, kernel_, text);
+    TextOptions text{.keeps_header =
+                         [this](std::string_view name) {
+                           return is_kernel_header(name, options_.system_folders);
+                         },
+                     .settable = {}};
+    source_ = text_of_kernel(text);
     const std::string name(kernel_.name);
     const model::Unit plain =
         model::parse(normal_text(source_, name, instance_, parameters_),
@@ -110,17 +119,31 @@ class Drafting {
     tensors.find_extents();
     choose_sizes(facts, tensors);
     tensors.settle(sizes_.gpu, sizes_.host);
+    if (fit_sizes(sizes_, limits(tensors), step_)) tensors.settle(sizes_.gpu, sizes_.host);
     if (tensors.by_block()) {
       for (BlockExtent& extent : layout_.block) extent.tunable.clear();
     }
     for (const BlockExtent& extent : layout_.block) {
       if (extent.in_text && !extent.tunable.empty()) text.settable.insert(extent.tunable);
     }
-    source_ = kernel_text(unit_, kernel_, text);
+    source_ = final_text(text);
     return {.spec = spec(tensors).dump(2) + "\n", .source = source_};
   }
 
  private:
+  /// With the types that the file does not declare, as the guess has them.
+  [[nodiscard]] std::string text_of_kernel(const TextOptions& text) const {
+    std::string out;
+    for (const std::string& type : foreign_) out += "using " + type + " = float;\n";
+    return out + kernel_text(unit_, kernel_, text);
+  }
+
+  /// What the spec has: with structs.
+  [[nodiscard]] std::string final_text(const TextOptions& text) const {
+    return options_.whole == nullptr ? text_of_kernel(text)
+                                     : kernel_text(*options_.whole, *options_.whole_kernel, text);
+  }
+
   [[nodiscard]] Error refused(const std::string& value, const std::string& expected) const {
     return bad_input(options_.file, value, expected);
   }
@@ -132,7 +155,7 @@ class Drafting {
         kTemplateValue);
     instance_ = instance_name(kernel_, arguments_);
     std::string why;
-    const auto read = kernel_parameters(unit_, kernel_, arguments_, why);
+    const auto read = kernel_parameters(unit_, kernel_, arguments_, why, &foreign_);
     if (!read)
       throw refused("kernel " + std::string(kernel_.name) + ", " + why,
                     "numbers, and pointers to numbers or vectors of them; write a kernel around it "
@@ -169,8 +192,31 @@ class Drafting {
     }
     question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
     question.rank = tensors.rank();
+    step_ = size_step(question.multiples);
     if (options_.launch) question.given = options_.launch->integers;
     sizes_ = argument_sizes(question);
+  }
+
+  /// What the sizes must not exceed: elements of tensors, blocks along y and z, threads in all.
+  std::vector<SizeLimit> limits(const DraftTensors& tensors) const {
+    constexpr std::int64_t kMostElements[] = {std::int64_t{1} << 26U, std::int64_t{1} << 20U};
+    constexpr std::int64_t kMostBlocks[] = {std::int64_t{1} << 24U, std::int64_t{1} << 14U};
+    std::vector<SizeLimit> out;
+    for (const KernelParameter& p : parameters_) {
+      if (!p.pointer) continue;
+      SizeLimit elements{.factors = {}, .gpu = kMostElements[0], .host = kMostElements[1]};
+      for (const std::string& extent : tensors.of(p.name).shape)
+        elements.factors.push_back(Expression::parse(extent, "shape"));
+      out.push_back(std::move(elements));
+    }
+    SizeLimit blocks{.factors = {}, .gpu = kMostBlocks[0], .host = kMostBlocks[1]};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      blocks.factors.push_back(Expression::parse(layout_.grid_text(axis, false), "grid"));
+      if (axis > 0)
+        out.push_back({.factors = {blocks.factors.back()}, .gpu = 65535, .host = 65535});
+    }
+    out.push_back(std::move(blocks));
+    return out;
   }
 
   void guess(const std::string& path, const std::string& why) {
@@ -286,10 +332,15 @@ class Drafting {
       guess("/kernel/metadata/name_expressions/0", arguments_[i].why);
     }
     json args = json::array();
+    const auto add = [&](json arg, const std::string& name) {
+      const auto parameter = options_.member_of.find(name);
+      if (parameter != options_.member_of.end()) arg["member_of"] = parameter->second;
+      args.push_back(std::move(arg));
+    };
     for (const KernelParameter& p : parameters_) {
       const std::string path = root + std::to_string(args.size());
       if (!p.pointer) {
-        args.push_back(scalar(p, path));
+        add(scalar(p, path), p.name);
         continue;
       }
       const DraftTensor& tensor = tensors.of(p.name);
@@ -302,10 +353,8 @@ class Drafting {
       if (!tensor.init.is_null()) described["init"] = tensor.init;
       if (!tensor.indexes.empty()) described["indexes"] = tensor.indexes;
       if (tensor.role != "input") written_[p.name] = p.dtype;
-      args.push_back({{"name", p.name},
-                      {"type", "tensor"},
-                      {"role", tensor.role},
-                      {"tensor_spec", described}});
+      add({{"name", p.name}, {"type", "tensor"}, {"role", tensor.role}, {"tensor_spec", described}},
+          p.name);
       for (const auto& [part, why] : tensor.guesses) guess(path + part, why);
     }
     std::vector<std::string> extra = layout_.sizes;
@@ -318,6 +367,9 @@ class Drafting {
                       {"is_meta", true},
                       {"is_size", true}});
     }
+    for (const std::string& type : foreign_)
+      guess("/kernel/source_file",
+            type + " is a type that the file does not declare; float is taken");
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};
@@ -334,6 +386,8 @@ class Drafting {
                   {"metadata", metadata},
                   {"io", {{"args", args}, {"launch", launch(true)}}},
                   {"workloads", workloads()}}}};
+    if (!options_.system_include_folders.empty())
+      out["kernel"]["system_include_folders"] = options_.system_include_folders;
     if (!varied.empty()) out["tunables"] = varied;
     out["reference"] = {{"kernel",
                          {{"source_file", options_.source_file},
@@ -352,7 +406,9 @@ class Drafting {
   std::vector<KernelParameter> parameters_;
   ThreadLayout layout_;
   ArgumentSizes sizes_;
+  std::int64_t step_ = 1;  ///< of which sizes are multiples
   std::map<std::string, DType> written_;
+  std::set<std::string> foreign_;
   json guessed_ = json::array();
 };
 

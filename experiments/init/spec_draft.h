@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/init/host_launch.h"
 #include "moves/syntax/unit.h"
@@ -12,6 +14,13 @@ struct DraftOptions {
   std::string file;         ///< the source, for messages
   std::string source_file;  ///< the text's name in the spec
   std::optional<HostLaunch> launch = {};
+  /// Of arguments that are members of a struct, the parameter; the kernel that is drafted takes
+  /// them one by one, and `whole` has the kernel as the file has it.
+  std::map<std::string, std::string, std::less<>> member_of = {};
+  const model::Unit* whole = nullptr;
+  const model::Function* whole_kernel = nullptr;
+  /// Of libraries, whose headers the text may include: as the spec names them, and where they are.
+  std::vector<std::string> system_include_folders = {}, system_folders = {};
 };
 
 /// A spec made from a kernel's text.

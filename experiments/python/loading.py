@@ -101,6 +101,8 @@ def load(kernel: Kernel, backend: str) -> Function:
     if kernel.steps:
         raise LoadError(f"warpath: {kernel.name}: one call takes several launches or scratch memory ({kernel.folder / 'terms'}); "
                         "no single function does that")
+    if kernel.structs:
+        raise LoadError(f"warpath: {kernel.name}: it takes structs by value ({', '.join(kernel.structs)}), which no function here passes")
     for name in _BACKENDS if backend == "auto" else (backend,):
         make, modules = _BACKENDS[name]
         for module in modules:

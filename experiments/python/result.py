@@ -89,6 +89,12 @@ class Kernel:
         return sum(len(self.terms.get(word, [])) for word in ("before", "after", "scratch"))
 
     @property
+    def structs(self) -> List[str]:
+        """Names of the parameters that are structs of arguments."""
+        members = [one["member_of"] for one in self._spec["kernel"]["io"]["args"] if one.get("member_of")]
+        return list(dict.fromkeys(members))
+
+    @property
     def arguments(self) -> List[Argument]:
         """In the order of the kernel's parameters."""
         out = []

@@ -4,6 +4,7 @@
 
 #include "engine/base/dtype.h"
 #include "engine/base/error.h"
+#include "engine/spec/parameters.h"
 #include "experiments/ship/c_arguments.h"
 #include "experiments/ship/expression_code.h"
 
@@ -231,6 +232,30 @@ class PlanWriter {
     }
   }
 
+  /// What the entry gets: arguments, and structs of them, which are declared here.
+  std::vector<std::string> parameters() {
+    std::vector<const ArgSpec*> passed;
+    for (const ArgSpec* const arg : launcher_arguments(spec_)) {
+      if (!arg->is_meta) passed.push_back(arg);
+    }
+    std::vector<std::string> out;
+    for (const ParameterLayout& layout : parameter_layouts(spec_)) {
+      if (layout.struct_name.empty()) {
+        out.push_back("a->" + c_name(*passed[layout.members.front()]));
+        continue;
+      }
+      std::string members, values;
+      for (const std::size_t member : layout.members) {
+        const ArgSpec& arg = *passed[member];
+        members += c_type(arg) + " " + c_name(arg) + "; ";
+        values += (values.empty() ? "a->" : ", a->") + c_name(arg);
+      }
+      out.push_back("struct_" + layout.struct_name);
+      line("  struct { " + members + "} " + out.back() + " = {" + values + "};");
+    }
+    return out;
+  }
+
   void run() {
     const Variant& v = kernel_.variant;
     line("// Null, or the name of the error.");
@@ -252,10 +277,7 @@ class PlanWriter {
              std::to_string(i) + "];");
     }
     for (const LaunchStep& one : v.before) step(one);
-    std::vector<std::string> addresses;
-    for (const ArgSpec* const arg : launcher_arguments(spec_)) {
-      if (!arg->is_meta) addresses.push_back("a->" + c_name(*arg));
-    }
+    std::vector<std::string> addresses = parameters();
     for (const ScratchBuffer& buffer : v.scratch) addresses.push_back("scratch_" + buffer.name);
     launch(0, 0, addresses);
     for (const LaunchStep& one : v.after) step(one);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/spec/parameters.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/sites.h"
 #include "register_moves.h"
@@ -83,14 +84,11 @@ std::vector<Pointer> find_pointers(const CodeText& code, const MoveContext& cont
     if (i < close && code.match[i] > i) i = code.match[i];
     if (i == close || code.is(i, ",")) parameters.emplace_back(begin, i), begin = i + 1;
   }
-  std::vector<const ArgSpec*> args;
-  for (const ArgSpec& arg : context.spec.io.args) {
-    if (!arg.is_meta) args.push_back(&arg);
-  }
+  const std::vector<const ArgSpec*> args = parameter_arguments(context.spec);
   if (args.size() != parameters.size()) return {};
   std::vector<Pointer> out;
   for (std::size_t k = 0; k < args.size(); ++k) {
-    auto pointer = args[k]->type == ArgType::tensor
+    auto pointer = args[k] != nullptr && args[k]->type == ArgType::tensor
                        ? read_pointer(code, parameters[k].first, parameters[k].second)
                        : std::nullopt;
     if (!pointer) continue;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/spec/parameters.h"
 #include "engine/text/one_kernel.h"
 #include "moves/model/facts.h"
 #include "moves/syntax/syntax_query.h"
@@ -66,10 +67,13 @@ class Contract {
         variant_(std::move(variant)),
         is_reference_(is_reference),
         problems_(problems),
-        unit_(model::parse(spec, variant_)) {
-    for (std::size_t i = 0; i < spec.io.args.size(); ++i) {
-      const ArgSpec& argument = spec.io.args[i];
-      if (!argument.is_meta && argument.type != ArgType::string) passed_.push_back(i);
+        unit_(model::parse(spec, variant_)),
+        layouts_(parameter_layouts(spec)) {
+    const std::vector<const ArgSpec*> passed = parameter_arguments(spec);
+    for (std::size_t i = 0; i < passed.size(); ++i) {
+      const auto is_it = [&](const ArgSpec& argument) { return &argument == passed[i]; };
+      const auto at = std::ranges::find_if(spec.io.args, is_it) - spec.io.args.begin();
+      passed_.push_back(static_cast<std::size_t>(at));
     }
   }
 
@@ -82,11 +86,19 @@ class Contract {
     const std::size_t before = problems_.size();
     check_order();
     if (problems_.size() > before) return;
-    for (std::size_t i = 0; i < passed_.size(); ++i) check_type(i);
+    for (std::size_t i = 0; i < passed_.size(); ++i) {
+      if (is_struct(i)) {
+        check_struct(i);
+      } else {
+        check_type(i);
+      }
+    }
     if (problems_.size() == before) check_roles();
   }
 
  private:
+  [[nodiscard]] bool is_struct(std::size_t i) const { return !layouts_[i].struct_name.empty(); }
+  /// Parameter `i` is no struct.
   [[nodiscard]] const ArgSpec& argument(std::size_t i) const { return spec_.io.args[passed_[i]]; }
   [[nodiscard]] std::string place_of(std::size_t i, const std::string& key) const {
     return spec_.place(is_reference_ ? "/reference/kernel"
@@ -146,7 +158,8 @@ class Contract {
   }
   [[nodiscard]] std::vector<std::string> argument_names() const {
     std::vector<std::string> out;
-    for (std::size_t i = 0; i < passed_.size(); ++i) out.push_back(argument(i).name);
+    for (std::size_t i = 0; i < passed_.size(); ++i)
+      out.push_back(is_struct(i) ? layouts_[i].struct_name : argument(i).name);
     return out;
   }
 
@@ -229,6 +242,17 @@ class Contract {
     }
   }
 
+  /// The compilers compare sizes; here, a number or a pointer is no struct.
+  void check_struct(std::size_t i) {
+    const Declarator& p = *kernel_->parameters[i];
+    const std::string type = unit_.resolved_type(unit_.plain_text(p.type));
+    if (!p.is_pointer() && !p.is_array() && !model::dtype_of_type(type)) return;
+    complain(spec_.place(is_reference_ ? "/reference/kernel" : "/kernel/io/args"),
+             "struct " + layouts_[i].struct_name + " " + layout_text(spec_, layouts_[i]),
+             "what parameter " + std::to_string(i + 1) + " of " + std::string(kernel_->name) +
+                 " is: `" + text_of(p) + "`");
+  }
+
   /// Written by the kernel's own text through the parameter's own name.
   [[nodiscard]] const model::Access* write_to(const model::KernelFacts& facts,
                                               std::string_view name) const {
@@ -248,6 +272,7 @@ class Contract {
       return;
     const model::KernelFacts facts = model::analyse(unit_, *kernel_, {&spec_, &variant_});
     for (std::size_t i = 0; i < passed_.size(); ++i) {
+      if (is_struct(i)) continue;
       const ArgSpec& a = argument(i);
       const std::string name(kernel_->parameters[i]->name);
       if (a.type != ArgType::tensor) continue;
@@ -297,7 +322,8 @@ class Contract {
   const bool is_reference_;
   std::vector<std::string>& problems_;
   const Unit unit_;
-  std::vector<std::size_t> passed_;  // into the spec's arguments: those that a kernel receives
+  const std::vector<ParameterLayout> layouts_;
+  std::vector<std::size_t> passed_;  // by parameter: into the spec's arguments; a struct: the end
   const Function* kernel_ = nullptr;
 };
 
@@ -317,16 +343,6 @@ std::vector<std::string> contract_problems(const KernelSpec& spec) {
     Contract(spec, std::move(reference), true, problems).check();
   }
   return problems;
-}
-
-void require_contract(const KernelSpec& spec) {
-  const std::vector<std::string> problems = contract_problems(spec);
-  if (problems.empty()) return;
-  const std::size_t more = problems.size() - 1;
-  throw Error(ErrorCode::bad_input,
-              problems.front() + (more == 0 ? ""
-                                            : " (and " + std::to_string(more) +
-                                                  " more: warpath validate lists them)"));
 }
 
 }  // namespace warpath

@@ -14,7 +14,4 @@ namespace warpath {
 /// conditions on unknown names).
 [[nodiscard]] std::vector<std::string> contract_problems(const KernelSpec& spec);
 
-/// Throws Error(bad_input) with the first of contract_problems and the number of others.
-void require_contract(const KernelSpec& spec);
-
 }  // namespace warpath

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/base/dtype.h"
+#include "engine/spec/parameters.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
@@ -109,10 +110,7 @@ std::vector<const Declarator*> origins(const Unit& unit,
 std::vector<const ArgSpec*> passed_arguments(const KernelSpec& spec,
                                              const Variant& variant,
                                              const Function& kernel) {
-  std::vector<const ArgSpec*> out;
-  for (const ArgSpec& arg : spec.io.args) {
-    if (!arg.is_meta) out.push_back(&arg);
-  }
+  std::vector<const ArgSpec*> out = parameter_arguments(spec);
   if (out.size() + variant.scratch.size() != kernel.parameters.size()) out.clear();
   out.resize(kernel.parameters.size());
   return out;
@@ -237,6 +235,7 @@ SourceContract contract_of(const KernelSpec& spec,
                            const Variant& variant) {
   SourceContract out;
   out.launch = variant.launch;
+  out.callers_launch = spec.launch_owner == LaunchOwner::caller;
   out.device = device.name;
   const Variant baseline = baseline_variant(spec);
   const bool is_baseline = alone(variant) == baseline;
@@ -353,7 +352,8 @@ std::vector<std::string> SourceContract::lines() const {
       (std::ranges::any_of(launch.cluster, [](const Expression& e) { return e.text() != "1"; })
            ? ", cluster " + triple_text(launch.cluster)
            : "") +
-      ", dynamic shared memory " + launch.dynamic_smem_bytes.text());
+      ", dynamic shared memory " + launch.dynamic_smem_bytes.text() +
+      (callers_launch ? ": the caller's own, which no variant changes" : ""));
   std::vector<std::string> defined;
   for (const auto& [name, value] : macros) defined.push_back(name + "=" + value);
   if (!defined.empty()) out.push_back("compiled with: " + joined(defined, " "));

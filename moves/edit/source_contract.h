@@ -37,6 +37,7 @@ struct SourceContract {
   /// maximum over workloads; above 48 KiB a launch must opt in
   std::int64_t dynamic_smem_bytes = 0;
   LaunchPlan launch;
+  bool callers_launch = false;                ///< the spec says that the caller owns it
   std::map<std::string, std::string> macros;  ///< defined for compiling it
   /// workload -> its scalar arguments: "M = 4096, N = 4096"
   std::map<std::string, std::string> verified;

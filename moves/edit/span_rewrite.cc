@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/plugin/runner.h"
+#include "engine/spec/parameters.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -228,10 +229,7 @@ std::vector<const Workload*> all_workloads_of(const MoveContext& context) {
 const ArgSpec* argument_of(const KernelSpec& spec,
                            const Function& kernel,
                            const Declarator& parameter) {
-  std::vector<const ArgSpec*> passed;
-  for (const ArgSpec& arg : spec.io.args) {
-    if (!arg.is_meta) passed.push_back(&arg);
-  }
+  const std::vector<const ArgSpec*> passed = parameter_arguments(spec);
   if (passed.size() != kernel.parameters.size()) return nullptr;
   for (std::size_t i = 0; i < passed.size(); ++i) {
     if (kernel.parameters[i] == &parameter) return passed[i];

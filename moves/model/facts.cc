@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/spec/parameters.h"
 #include "moves/model/facts_state.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
@@ -22,13 +23,8 @@ const ArgSpec* argument_of(const FactSources& sources,
   if (sources.spec == nullptr) return nullptr;
   std::size_t at = 0;
   while (at < kernel.parameters.size() && kernel.parameters[at] != &parameter) ++at;
-  std::size_t passed = 0;
-  for (const ArgSpec& argument : sources.spec->io.args) {
-    if (argument.is_meta) continue;
-    if (passed == at) return &argument;
-    ++passed;
-  }
-  return nullptr;
+  const std::vector<const ArgSpec*> passed = parameter_arguments(*sources.spec);
+  return at < passed.size() ? passed[at] : nullptr;
 }
 
 void note_launch(KernelFacts& facts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/spec/parameters.h"
 #include "engine/text/local_names.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
@@ -225,12 +226,11 @@ std::optional<std::string> ContractionParts::launch_text(std::string_view text) 
   std::string out(text);
   std::size_t at = 0;
   std::vector<std::pair<std::string, std::string>> names;
-  for (const ArgSpec& arg : context_.spec.io.args) {
-    if (arg.is_meta) continue;
+  for (const ArgSpec* const arg : parameter_arguments(context_.spec)) {
     if (at == kernel_.parameters.size()) break;
     const Declarator& parameter = *kernel_.parameters[at++];
-    if (!parameter.name.empty() && arg.type == ArgType::integer)
-      names.emplace_back(parameter.name, arg.name);
+    if (!parameter.name.empty() && arg != nullptr && arg->type == ArgType::integer)
+      names.emplace_back(parameter.name, arg->name);
   }
   std::set<std::string> known;
   for (const auto& [name, value] : context_.variant.tunables) known.insert(name);

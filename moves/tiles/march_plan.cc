@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/spec/parameters.h"
 #include "engine/text/tokens.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
@@ -173,10 +174,11 @@ class MarchPlanner {
     const Expression& grid = context_.variant.launch.grid[plan_.slow.axis];
     if (grid.is_constant()) return plan_.slow.end = grid.text(), true;
     std::size_t at = 0;
-    for (const ArgSpec& arg : context_.spec.io.args) {
-      if (arg.is_meta || at == kernel_.kernel->parameters.size()) continue;
+    for (const ArgSpec* const arg : parameter_arguments(context_.spec)) {
+      if (at == kernel_.kernel->parameters.size()) break;
       const Declarator& parameter = *kernel_.kernel->parameters[at++];
-      if (arg.name == grid.text() && arg.type == ArgType::integer && !parameter.name.empty())
+      if (arg != nullptr && arg->name == grid.text() && arg->type == ArgType::integer &&
+          !parameter.name.empty())
         return plan_.slow.end = std::string(parameter.name), true;
     }
     return false;

@@ -62,7 +62,7 @@ std::string contract(const KernelSpec& spec) {
     workloads.push_back(std::move(workload));
   }
   json out{{"arguments", std::move(args)}, {"workloads", std::move(workloads)}};
-  for (const char* key : {"tolerance", "constraints", "tunables", "bound"}) {
+  for (const char* key : {"tolerance", "constraints", "tunables", "bound", "launch"}) {
     if (whole.contains(key)) out[key] = whole[key];
   }
   return spec.name + (spec.description.empty() ? "" : ": " + spec.description) +

@@ -92,13 +92,6 @@ std::string operand_names(const HostOp& op) {
 
 }  // namespace
 
-std::string shape_text(const OpCall::Shape& shape) {
-  std::string out = "[";
-  for (const std::int64_t extent : shape)
-    out += (out.size() == 1 ? "" : ", ") + std::to_string(extent);
-  return out + "]";
-}
-
 OpCall::OpCall(const HostOp& op,
                const ReferenceHostOp& use,
                const KernelSpec& spec,

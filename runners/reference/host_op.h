@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/registry.h"
+#include "engine/spec/compare.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
 #include "runners/reference/reference.h"
@@ -93,9 +94,6 @@ class OpCall {
   const TensorMap* inputs_ = nullptr;
   TensorMap outputs_;
 };
-
-/// "[2, 3]"
-[[nodiscard]] std::string shape_text(const OpCall::Shape& shape);
 
 /// A built-in operation in fp64, which a spec may name as its reference. Stateless; results are
 /// rounded once, to the output's type, and do not depend on the number of cores.

@@ -1,6 +1,7 @@
 #include "runners/reference/reference.h"
 
 #include "runners/reference/command_reference.h"
+#include "runners/reference/given_outputs.h"
 #include "runners/reference/host_op.h"
 
 namespace warpath {
@@ -12,6 +13,8 @@ std::unique_ptr<ReferenceSource> make_reference(const KernelSpec& spec,
   if (const auto* command = std::get_if<ReferenceCommand>(&spec.reference)) {
     return make_command_reference(spec, *command, config);
   }
+  if (const auto* outputs = std::get_if<ReferenceOutputs>(&spec.reference))
+    return make_given_outputs(spec, *outputs);
   return nullptr;
 }
 

@@ -41,9 +41,9 @@ struct ReferenceConfig {
   std::string scratch_folder;
 };
 
-/// The reference of `spec` if it is a host operation or an external command; nullptr if it is a
-/// kernel (which the runner executes itself) or the spec has none. Throws Error(bad_input) on an
-/// unknown operation or operand.
+/// The reference of `spec` if it is a host operation, an external command or given as values;
+/// nullptr if it is a kernel (which the runner executes itself) or the spec has none. Throws
+/// Error(bad_input) on an unknown operation or operand.
 [[nodiscard]] std::unique_ptr<ReferenceSource> make_reference(const KernelSpec& spec,
                                                               const ReferenceConfig& config);
 

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <map>
 
+#include "engine/spec/local_headers.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/init/host_launch.h"
-#include "experiments/init/local_includes.h"
 #include "experiments/init/spec_draft.h"
 #include "moves/edit/kernel_contract.h"
 #include "tests/experiments/program.h"
@@ -20,7 +20,7 @@ namespace {
 /// The spec that `warpath init` writes for a kernel of tests/data/init, before anybody is asked.
 KernelSpec drafted(const std::string& file, const std::string& kernel) {
   const std::string path = (source_root() / "tests/data/init" / (file + ".cu")).string();
-  const model::Unit unit = model::parse(flattened_source(path));
+  const model::Unit unit = model::parse(flat_source_file(path, {}).text);
   const model::Function& found = *unit.find_kernel(kernel);
   const SpecDraft draft = draft_spec(
       unit, found,

@@ -4,13 +4,14 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "experiments/init/argument_sizes.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/host_launch.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
 #include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_text.h"
-#include "experiments/init/local_includes.h"
+#include "experiments/init/struct_parameters.h"
 #include "moves/model/facts.h"
 #include "tests/support/temporary_folder.h"
 
@@ -221,18 +222,87 @@ TEST_CASE("a kernel's text has what it names of its file, device headers and not
         "#ifndef kWide\n#define kWide 8\n#endif\n__global__ void k(int* p) { p[kWide] = 0; }\n");
 }
 
-TEST_CASE("local includes stand where they are named, once, those of others beside them") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder / "sub");
-  put_text(folder / "a.cuh", "#pragma once\n#include \"sub/b.cuh\"\nint a;\n");
-  put_text(folder / "sub/b.cuh", "#include \"../a.cuh\"\nint b;\n");
-  put_text(folder / "k.cu",
-           "#include \"a.cuh\"\n#include <math.h>\n#include \"gone.h\"\n#include "
-           "\"sub/b.cuh\"\nint k;\n");
-  CHECK(flattened_source(folder / "k.cu") ==
-        "\n\nint b;\n\nint a;\n\n#include <math.h>\n#include \"gone.h\"\n\nint k;\n");
-  CHECK_THROWS_WITH_AS(static_cast<void>(flattened_source(folder / "none.cu")),
-                       doctest::Contains("none.cu"), Error);
+TEST_CASE("template arguments of a launch that only its function knows are values, or unknown") {
+  const std::string source =
+      "template <typename T, int A, int B, int C> __global__ void k(T* y) { y[threadIdx.x] = A; }\n"
+      "constexpr int kC = 3;\n"
+      "template <typename U> void run(U* y, int n) { const int a = 2 * 8; int b = n;\n"
+      "  k<U, a, b, kC><<<1, 32>>>(y); }\n";
+  const model::Unit unit = model::parse(source);
+  const model::Function& kernel = *unit.find_function("k");
+  const auto launch = find_launch(unit, kernel);
+  REQUIRE(launch);
+  CHECK(launch->template_arguments == std::vector<std::string>{"", "16", "", "3"});
+  const auto arguments = template_arguments(unit, kernel, launch->template_arguments, 4);
+  CHECK(instance_name(kernel, arguments) == "k<float, 16, 4, 3>");
+  CHECK_FALSE(arguments[0].why.empty());
+  CHECK(arguments[1].why.empty());
+}
+
+TEST_CASE("a type that nothing declares is float, where that may be guessed") {
+  const model::Unit unit = model::parse("__global__ void k(const real* x, real* y) { *y = *x; }\n");
+  std::string why;
+  CHECK_FALSE(kernel_parameters(unit, *unit.find_kernel("k"), {}, why));
+  CHECK(why == "parameter x of type real*");
+  std::set<std::string> foreign;
+  const auto parameters = kernel_parameters(unit, *unit.find_kernel("k"), {}, why, &foreign);
+  REQUIRE(parameters);
+  CHECK(parameters->at(1).dtype == DType::f32);
+  CHECK(foreign == std::set<std::string>{"real"});
+}
+
+TEST_CASE("members of a struct become parameters, for what reads kernels") {
+  const std::string source =
+      "struct alignas(8) P { const float* __restrict__ x; float *y, s = 1; int n; };\n"
+      "typedef struct { int rows; } Q;\n"
+      "__global__ void k(const __grid_constant__ P p, int n, Q q) { int s = threadIdx.x;\n"
+      "  if (s < p.n + q.rows) p.y[s] = p.s * p.x[s] + n; }\n";
+  const model::Unit unit = model::parse(source);
+  std::string why;
+  const auto members = kernel_of_members(unit, *unit.find_kernel("k"), why);
+  REQUIRE(members);
+  CHECK(why.empty());
+  CHECK(members->source.find("void k(const float * __restrict__ x, float * y, float p_s, int p_n, "
+                             "int n, int rows) { int s = threadIdx.x;\n"
+                             "  if (s < p_n + rows) y[s] = p_s * x[s] + n; }") !=
+        std::string::npos);
+  CHECK(members->member_of ==
+        std::map<std::string, std::string, std::less<>>{
+            {"x", "p"}, {"y", "p"}, {"p_s", "p"}, {"p_n", "p"}, {"rows", "q"}});
+}
+
+TEST_CASE("a struct that a spec cannot say is refused with the reason") {
+  const auto reason = [](const std::string& source) {
+    const model::Unit unit = model::parse(source);
+    std::string why;
+    CHECK_FALSE(kernel_of_members(unit, *unit.find_kernel("k"), why));
+    return why;
+  };
+  CHECK(reason("struct P { float w[4]; };\n__global__ void k(P p, float* y) { *y = p.w[0]; }") ==
+        "parameter p of type P, a struct with members that are no numbers and no pointers to them");
+  CHECK(reason("struct P { int n; };\n__device__ int f(P p);\n__global__ void k(P p, int* y) { *y "
+               "= f(p); }") == "parameter p of type P, a struct that is used as a whole");
+  CHECK(reason("__global__ void k(int n, float* y) { *y = n; }").empty());
+}
+
+TEST_CASE("guessed sizes are halved until tensors and grids have what a device takes") {
+  ArgumentSizes sizes{.gpu = {{"n", 1 << 22}, {"m", 1 << 22}, {"k", 1 << 22}},
+                      .host = {{"n", 10000}, {"m", 10000}, {"k", 10000}},
+                      .why = {{"n", ""}, {"m", ""}}};
+  const auto factors = [](std::initializer_list<const char*> texts) {
+    std::vector<Expression> out;
+    for (const char* const text : texts) out.push_back(Expression::parse(text, "test"));
+    return out;
+  };
+  CHECK(fit_sizes(sizes,
+                  {{.factors = factors({"n", "m"}), .gpu = 1 << 26, .host = 1 << 20},
+                   {.factors = factors({"ceil_div(m, 16)"}), .gpu = 65535, .host = 65535}},
+                  16));
+  CHECK(sizes.gpu.at("n") * sizes.gpu.at("m") <= 1 << 26);
+  CHECK(sizes.host.at("n") * sizes.host.at("m") <= 1 << 20);
+  CHECK(sizes.gpu.at("n") % 16 == 0);
+  CHECK(sizes.gpu.at("k") == 1 << 22);
+  CHECK_FALSE(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1}}, 16));
 }
 
 TEST_CASE(

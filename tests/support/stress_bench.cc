@@ -76,7 +76,8 @@ TensorMap StressBench::run(const std::string& object,
                            std::string& why) {
   TensorMap out;
   const auto loaded = worker_.load(object, 0, kLimit, {});
-  if (loaded.loss || worker_.bind(host::bound_arguments(spec_, *workload_, inputs), kLimit, {})) {
+  if (loaded.loss || worker_.bind(host::bound_arguments(spec_, *workload_, inputs), kLimit, {},
+                                  host::struct_parameters(spec_))) {
     why = "it cannot be loaded";
     return out;
   }

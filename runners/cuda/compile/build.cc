@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/base/detailed_error.h"
+#include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 #include "runners/cuda/code/cubin.h"
 #include "runners/cuda/code/ptx.h"
@@ -76,8 +77,9 @@ std::string steps_problem(const ExtraNumbers& extra) {
 std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec,
                                                        const Workload& workload) {
   std::map<std::size_t, std::int64_t> out;
-  const auto arguments = kernel_arguments(spec);
+  const std::vector<const ArgSpec*> arguments = parameter_arguments(spec);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == nullptr) continue;
     const auto value = scalar_value(*arguments[i], workload);
     if (value && std::holds_alternative<std::int64_t>(*value))
       out[i] = std::get<std::int64_t>(*value);

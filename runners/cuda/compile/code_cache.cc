@@ -7,6 +7,7 @@ Hash128 code_key(const CompileRequest& request, std::string_view nvrtc_version) 
   hasher.add("code").add(request.source).add(request.kernel).add(request.arch).add(nvrtc_version);
   hasher.add(static_cast<std::uint64_t>(request.options.size()));
   for (const std::string& option : request.options) hasher.add(option);
+  for (const Header& header : request.headers) hasher.add(header.name).add(header.text);
   return hasher.digest();
 }
 

@@ -8,6 +8,7 @@
 #include "engine/plugin/outcome_fields.h"
 #include "engine/text/source_text.h"
 #include "runners/cuda/compile/compile_options.h"
+#include "runners/cuda/compile/header_fields.h"
 #include "runners/worker/wire.h"
 
 namespace warpath {
@@ -16,7 +17,8 @@ template <>
 struct Description<cuda::CompileRequest> : Unnamed<&cuda::CompileRequest::source,
                                                    &cuda::CompileRequest::kernel,
                                                    &cuda::CompileRequest::arch,
-                                                   &cuda::CompileRequest::options> {};
+                                                   &cuda::CompileRequest::options,
+                                                   &cuda::CompileRequest::headers> {};
 template <>
 struct Description<cuda::ResourceUsage> : Unnamed<&cuda::ResourceUsage::registers,
                                                   &cuda::ResourceUsage::static_smem_bytes,
@@ -106,6 +108,27 @@ std::size_t line_number(std::string_view text) {
   std::size_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc{} ? out : 0;
+}
+
+/// `own` and those of `libraries` that it does not have: what stands for a header of the host also
+/// does so within a library.
+std::vector<Header> with_own(const std::vector<Header>& libraries, const std::vector<Header>& own) {
+  std::vector<Header> all = own;
+  for (const Header& header : libraries) {
+    if (std::ranges::find(own, header.name, &Header::name) == own.end()) all.push_back(header);
+  }
+  return all;
+}
+
+/// The first error that the compiler reports in one of `headers`; empty if there is none.
+std::string error_of_headers(std::string_view log, const std::vector<Header>& headers) {
+  for (const std::string_view line : lines_of(log)) {
+    const std::string_view file = line.substr(0, std::min(line.find('('), line.size()));
+    if (is_error(line.substr(0, kMaxQuoted)) &&
+        std::ranges::find(headers, file, &Header::name) != headers.end())
+      return printable(line) + "\n";
+  }
+  return "";
 }
 
 CompileResult failed(Status status, std::string log) {
@@ -219,8 +242,9 @@ CompileResult compile(const Nvrtc& nvrtc,
   constexpr std::string_view kKnown = "math.h";
   if (std::ranges::find(headers, kKnown, &Header::name) != headers.end())
     options.push_back("--pre-include=" + std::string(kKnown));
+  const std::vector<Header> all = with_own(request.headers, headers);
   const auto start = std::chrono::steady_clock::now();
-  NvrtcOutput output = nvrtc.compile({source.text, headers, options, request.kernel});
+  NvrtcOutput output = nvrtc.compile({source.text, all, options, request.kernel});
   CompileResult result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.log = filter_log(output.log);
@@ -234,6 +258,9 @@ CompileResult compile(const Nvrtc& nvrtc,
     if (result.log.empty() && output.log.find("__nv_name_map") != std::string::npos) {
       result.log = "the source has no kernel " + request.kernel + "\n";
     } else if (result.log.empty()) {
+      result.log = error_of_headers(output.log, request.headers);
+    }
+    if (result.log.empty()) {
       result.log = "the compiler gives no reason within the kernel's own text\n";
     }
   } else if (output.ptx.size() + output.cubin.size() > limits.output_bytes) {

@@ -17,6 +17,7 @@ struct CompileRequest {
   std::string kernel;                ///< entry or template instantiation ("row_sum<float, 4>")
   std::string arch;                  ///< "sm_90a"
   std::vector<std::string> options;  ///< of spec, variant and tunables; see compile_options.h
+  std::vector<Header> headers{};     ///< of the spec's libraries, beside the compiler's own
 };
 
 /// Resource usage of the entry as reported by ptxas.

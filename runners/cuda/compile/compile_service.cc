@@ -77,7 +77,12 @@ CompileRequest request_for(const KernelSpec& spec,
                          .kernel = variant.kernel_name,
                          .arch = arch,
                          .options = std::move(split.others)};
-  if (spells_names_out(variant.source)) drop_unused(request, split, texts);
+  if (spec.system_headers != nullptr) {
+    for (const SystemHeader& header : spec.system_headers->files)
+      request.headers.push_back({header.name, header.text});
+  }
+  if (spec.system_headers == nullptr && spells_names_out(variant.source))
+    drop_unused(request, split, texts);
   for (auto& [name, text] : split.macros) texts[name] = std::move(text);
   for (const auto& [name, text] : texts) request.options.push_back("-D" + name + "=" + text);
   return request;

@@ -1,13 +1,12 @@
 #include "runners/cuda/compile/compile_worker.h"
 
+#include "runners/cuda/compile/header_fields.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
 #include "runners/worker/wire.h"
 
 namespace warpath {
 
-template <>
-struct Description<cuda::Header> : Unnamed<&cuda::Header::name, &cuda::Header::text> {};
 template <>
 struct Description<cuda::CompileLimits> : Unnamed<&cuda::CompileLimits::seconds,
                                                   &cuda::CompileLimits::memory_bytes,
@@ -28,7 +27,7 @@ namespace warpath::cuda {
 namespace {
 
 constexpr int kExitEnvironment = 3;
-constexpr std::uint32_t kMaxRequestBytes = 16U << 20U;
+constexpr std::uint32_t kMaxRequestBytes = 96U << 20U;
 
 /// Loads what the compiler opens late (its builtins), and pays for the first compilation. Empty or
 /// why it failed.

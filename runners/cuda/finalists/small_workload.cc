@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "engine/base/error.h"
+#include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 #include "runners/cuda/finalists/workload_sizes.h"
 
@@ -98,9 +99,10 @@ std::set<std::string> integers_in_code(const KernelSpec& spec,
     return false;
   };
   std::set<std::string> out;
-  const auto arguments = kernel_arguments(spec);
+  const std::vector<const ArgSpec*> arguments = parameter_arguments(spec);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i]->type != ArgType::tensor && reads(baseline_ptx, i) && !reads(ptx, i))
+    if (arguments[i] != nullptr && arguments[i]->type != ArgType::tensor &&
+        reads(baseline_ptx, i) && !reads(ptx, i))
       out.insert(arguments[i]->name);
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/input_family.h"
 
 namespace warpath::cuda {
 namespace {
@@ -51,6 +52,8 @@ class AliasedLaunches final : public DeviceGate {
                     .help = "results are right where tensors that may be one buffer are",
                     .failure = Status::wrong_result}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
+    if (const std::string why = no_other_inputs(trial.problem().spec()); !why.empty())
+      return not_run(why);
     if (trial.problem().spec().io.may_alias.empty())
       return not_run("the spec lets no tensors be one buffer");
     std::size_t judged = 0;

@@ -1,5 +1,6 @@
 #include "runners/cuda/gates/buffer_names.h"
 
+#include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 #include "runners/cuda/compile/compile.h"
 
@@ -7,7 +8,10 @@ namespace warpath::cuda {
 
 BufferNames main_buffer_names(const GateSubject& subject) {
   BufferNames names;
-  for (const ArgSpec* const arg : kernel_arguments(*subject.spec)) names.push_back(arg->name);
+  const std::vector<ParameterLayout> layouts = parameter_layouts(*subject.spec);
+  const std::vector<const ArgSpec*> arguments = parameter_arguments(*subject.spec);
+  for (std::size_t i = 0; i < layouts.size(); ++i)
+    names.push_back(arguments[i] == nullptr ? layouts[i].struct_name : arguments[i]->name);
   if (subject.variant != nullptr) {
     for (const ScratchBuffer& buffer : subject.variant->scratch) names.push_back(buffer.name);
   }

@@ -1,5 +1,6 @@
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/guard_check.h"
+#include "runners/input_family.h"
 
 namespace warpath::cuda {
 namespace {
@@ -18,6 +19,8 @@ class Distributions final : public DeviceGate {
                     .failure = Status::wrong_result,
                     .former = "d5_distributions"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
+    if (const std::string why = no_other_inputs(trial.problem().spec()); !why.empty())
+      return not_run(why);
     std::size_t judged = 0, choices = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       surround_by_nans(trial, w);

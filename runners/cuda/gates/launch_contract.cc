@@ -22,9 +22,17 @@ class LaunchContract final : public DeviceGate {
       std::vector<std::size_t> sizes;
       for (const ParameterPlace& place : places)
         sizes.push_back(place.bytes.empty() ? sizeof(CUdeviceptr) : place.bytes.size());
-      if (extra != nullptr)
-        sizes.insert(sizes.end(), extra->scratch_bytes.size(), sizeof(CUdeviceptr));
-      std::string problem = kernel_problem(trial, trial.kernel(w), trial.numbers(w), sizes);
+      std::vector<std::size_t> packed = sizes;
+      if (!trial.at(w).structs.empty()) {
+        packed.clear();
+        for (const ParameterLayout& layout : trial.at(w).structs)
+          packed.push_back(layout.size_bytes);
+      }
+      for (auto* const list : {&sizes, &packed}) {
+        if (extra != nullptr)
+          list->insert(list->end(), extra->scratch_bytes.size(), sizeof(CUdeviceptr));
+      }
+      std::string problem = kernel_problem(trial, trial.kernel(w), trial.numbers(w), packed);
       const auto judge_steps = [&](const std::vector<StepNumbers>& steps) {
         for (const StepNumbers& step : steps) {
           if (!problem.empty() || step.kind != LaunchStep::Kind::kernel) continue;

@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "engine/spec/parameters.h"
 #include "register_gates.h"
 #include "runners/cuda/code/symbol_use.h"
 #include "runners/cuda/compile/compile.h"
@@ -140,9 +141,8 @@ class PtxGate final : public CodeGate {
   /// Bytes of what the main kernel receives.
   static std::vector<std::int64_t> main_parameters(const GateSubject& subject) {
     std::vector<std::int64_t> sizes;
-    for (const ArgSpec& arg : subject.spec->io.args) {
-      if (!arg.is_meta && parameter_bytes(arg) > 0) sizes.push_back(parameter_bytes(arg));
-    }
+    for (const ParameterLayout& layout : parameter_layouts(*subject.spec))
+      sizes.push_back(static_cast<std::int64_t>(layout.size_bytes));
     if (subject.variant != nullptr) sizes.insert(sizes.end(), subject.variant->scratch.size(), 8);
     return sizes;
   }

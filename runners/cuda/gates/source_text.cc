@@ -30,8 +30,9 @@ class SourceGate final : public CodeGate {
           "compilers disagree on how the text is read (trigraph, odd splice, NUL, open comment or "
           "string)");
     for (const Token& token : stream.tokens) {
-      std::string problem = token.kind == TokenKind::directive ? directive_problem(source, token)
-                                                               : word_problem(source, token);
+      std::string problem = token.kind == TokenKind::directive
+                                ? directive_problem(source, token, *subject.spec)
+                                : word_problem(source, token);
       if (!problem.empty()) return fail(problem);
     }
     return pass();
@@ -45,14 +46,16 @@ class SourceGate final : public CodeGate {
     return "";
   }
 
-  static std::string directive_problem(const std::string& source, const Token& directive) {
+  static std::string directive_problem(const std::string& source,
+                                       const Token& directive,
+                                       const KernelSpec& spec) {
     static constexpr std::string_view kHarmless[] = {
         "",        "define",   "undef", "if",    "ifdef", "ifndef",  "elif",
         "elifdef", "elifndef", "else",  "endif", "error", "warning", "pragma"};
     const std::string name = directive_name(source, directive);
     const std::vector<Token> tokens =
         without_comments(tokenize_directive(source, directive).tokens);
-    if (name == "include") return include_problem(source, tokens);
+    if (name == "include") return include_problem(source, tokens, spec);
     if (std::ranges::find(kHarmless, name) == std::end(kHarmless))
       return "#" + name + " is not allowed";
     for (const Token& token : tokens) {
@@ -66,7 +69,9 @@ class SourceGate final : public CodeGate {
   }
 
   /// `tokens`: "#", "include", the operand.
-  static std::string include_problem(const std::string& source, const std::vector<Token>& tokens) {
+  static std::string include_problem(const std::string& source,
+                                     const std::vector<Token>& tokens,
+                                     const KernelSpec& spec) {
     if (tokens.size() != 3 || tokens[2].kind != TokenKind::string)
       return "an include is computed, or holds more than a name";
     const std::string written = spelling(source, tokens[2]);
@@ -75,7 +80,11 @@ class SourceGate final : public CodeGate {
     if (!bracketed && !quoted) return "an include has no plain name";
     const std::string file = written.substr(1, written.size() - 2);
     const auto allowed = allowed_includes();
-    if (std::ranges::find(allowed, file) == allowed.end())
+    const bool of_library =
+        spec.system_headers != nullptr &&
+        std::ranges::find(spec.system_headers->files, file, &SystemHeader::name) !=
+            spec.system_headers->files.end();
+    if (!of_library && std::ranges::find(allowed, file) == allowed.end())
       return "include of '" + file.substr(0, 80) + "', which is not on the list";
     return "";
   }

@@ -1,6 +1,7 @@
 #include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/guard_check.h"
+#include "runners/input_family.h"
 
 namespace warpath::cuda {
 namespace {
@@ -20,6 +21,8 @@ class StructuredInputs final : public DeviceGate {
                             "it but for one element",
                     .failure = Status::wrong_result}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
+    if (const std::string why = no_other_inputs(trial.problem().spec()); !why.empty())
+      return not_run(why);
     std::size_t judged = 0, structures = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       structures += structure_choices(trial.problem().spec(), *trial.at(w).workload).size();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/input_family.h"
 
 namespace warpath::cuda {
 namespace {
@@ -29,6 +30,8 @@ class Vault final : public DeviceGate {
                     .failure = Status::wrong_result,
                     .former = "d27_vault"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
+    if (const std::string why = no_other_inputs(trial.problem().spec()); !why.empty())
+      return not_run(why);
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (int i = 0; i < 2; ++i) {
         const auto set = trial.problem().fresh_set(w, trial.bench().secret());

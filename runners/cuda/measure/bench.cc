@@ -13,6 +13,7 @@
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/options.h"
+#include "runners/packed_parameters.h"
 
 namespace warpath::cuda {
 namespace {
@@ -120,6 +121,16 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
     }
     if (waited > kSpin) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+void Bench::launch(const KernelFunction& kernel,
+                   const LaunchNumbers& numbers,
+                   const std::vector<ParameterLayout>& structs,
+                   std::span<void*> arguments,
+                   CUstream stream) {
+  if (structs.empty()) return launch(kernel, numbers, arguments.data(), stream);
+  PackedParameters packed(structs, arguments);
+  launch(kernel, numbers, packed.pointers().data(), stream);
 }
 
 void Bench::launch(const KernelFunction& kernel,

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
+#include "engine/spec/parameters.h"
 #include "runners/cuda/counters/counters.h"
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/driver/nvml.h"
@@ -97,6 +99,13 @@ class Bench {
   void launch(const KernelFunction& kernel,
               const LaunchNumbers& numbers,
               void** parameters,
+              CUstream stream);
+  /// The same from pointers to the arguments, which the kernel takes as `structs` says; empty: each
+  /// is a parameter.
+  void launch(const KernelFunction& kernel,
+              const LaunchNumbers& numbers,
+              const std::vector<ParameterLayout>& structs,
+              std::span<void*> arguments,
               CUstream stream);
   /// Device time of what `work` enqueues, in ns. Waits.
   [[nodiscard]] double time(const std::function<void()>& work, std::string_view doing);

@@ -65,6 +65,7 @@ Problem::Problem(Bench& bench, ProblemSetup setup) : bench_(bench), setup_(std::
 void Problem::place(const Workload& workload) {
   PlacedWorkload placed;
   placed.workload = &workload;
+  if (has_structs(spec())) placed.structs = parameter_layouts(spec());
   for (const ArgSpec* const arg : kernel_arguments(spec())) {
     ParameterPlace parameter;
     if (arg->type == ArgType::tensor) {

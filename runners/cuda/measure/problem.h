@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/spec/compare.h"
+#include "engine/spec/parameters.h"
 #include "engine/spec/spec.h"
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/measure/bench.h"
@@ -90,7 +91,8 @@ struct Slot {
 struct PlacedWorkload {
   const Workload* workload = nullptr;
   std::vector<TensorPlace> tensors;
-  std::vector<ParameterPlace> parameters;
+  std::vector<ParameterPlace> parameters;       ///< by argument
+  std::vector<ParameterLayout> structs;         ///< the kernel's parameters, if some are structs
   std::vector<std::unique_ptr<InputSet>> sets;  ///< the first `cuda.input_sets` as declared
   std::vector<std::unique_ptr<InputSet>> perturbed;
   std::vector<std::unique_ptr<InputSet>> families;

@@ -206,7 +206,7 @@ void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
   const LaunchNumbers& numbers = reference.numbers[w];
   require(api, allow_dynamic_smem(api, kernel.function, numbers.dynamic_smem_bytes),
           "the reference kernel's shared memory is refused");
-  bench_.launch(kernel, numbers, parameters.data(), bench_.stream());
+  bench_.launch(kernel, numbers, placed.structs, parameters, bench_.stream());
   constexpr double kReferenceSeconds = 60;
   bench_.synchronize("the reference kernel", kReferenceSeconds);
 }

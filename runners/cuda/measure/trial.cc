@@ -194,7 +194,8 @@ void Trial::launch_at(std::size_t w,
     for (const StepNumbers& step : own->before)
       run_step(w, step, parameters, addresses, scratch, stream);
   }
-  bench_.launch(kernel(w), numbers(w), parameters, stream);
+  bench_.launch(kernel(w), numbers(w), at(w).structs, {parameters, places.size() + scratch.size()},
+                stream);
   if (own != nullptr) {
     for (const StepNumbers& step : own->after)
       run_step(w, step, parameters, addresses, scratch, stream);

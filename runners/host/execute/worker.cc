@@ -24,6 +24,7 @@
 #include "runners/host/execute/launcher.h"
 #include "runners/host/execute/module.h"
 #include "runners/host/execute/worker_protocol.h"
+#include "runners/packed_parameters.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
 
@@ -79,8 +80,9 @@ class Worker {
     return reply;
   }
 
-  [[nodiscard]] Bound bind(BindCommand arguments) {
-    arguments_ = std::move(arguments);
+  [[nodiscard]] Bound bind(BindCommand command) {
+    arguments_ = std::move(command.arguments);
+    parameters_ = std::move(command.parameters);
     placed_.reset();
     return {.arguments = arguments_.size()};
   }
@@ -226,8 +228,12 @@ class Worker {
       return std::all_of(list.begin(), list.end(),
                          [&](const StepCommand& step) { return add(run_step(command, step)); });
     };
-    if (steps(command.before) && add(run_kernel(command, module_, command.numbers, pointers_)))
-      steps(command.after);
+    const auto main = [&] {
+      if (parameters_.empty()) return add(run_kernel(command, module_, command.numbers, pointers_));
+      PackedParameters packed(parameters_, pointers_);
+      return add(run_kernel(command, module_, command.numbers, packed.pointers()));
+    };
+    if (steps(command.before) && main()) steps(command.after);
     return all;
   }
 
@@ -305,7 +311,8 @@ class Worker {
   Launcher launcher_;
   bool fibers_ = false;
   std::vector<BoundArgument> arguments_;
-  std::vector<Buffer> buffers_;  ///< of the arguments, then scratch
+  std::vector<ParameterLayout> parameters_;  ///< empty: each argument is one
+  std::vector<Buffer> buffers_;              ///< of the arguments, then scratch
   std::vector<std::uint64_t> scratch_bytes_;
   std::optional<Placement> placed_;
   std::vector<void*> values_, pointers_;

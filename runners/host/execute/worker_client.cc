@@ -109,12 +109,13 @@ Answer<LoadReply> WorkerClient::load(const std::string& object_path,
 
 std::optional<WorkerLoss> WorkerClient::bind(const std::vector<BoundArgument>& arguments,
                                              Limit limit,
-                                             const std::stop_token& stop) {
+                                             const std::stop_token& stop,
+                                             const std::vector<ParameterLayout>& parameters) {
   output_bytes_ = 0;
   for (const BoundArgument& argument : arguments) {
     if (argument.role != ArgRole::input) output_bytes_ += argument.size_bytes;
   }
-  return exchange<Bound>(encode(arguments), limit, stop).loss;
+  return exchange<Bound>(encode(BindCommand{arguments, parameters}), limit, stop).loss;
 }
 
 Answer<LaunchReply> WorkerClient::launch(const LaunchCommand& command,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/plugin/options.h"
+#include "engine/spec/parameters.h"
 #include "runners/host/execute/fault.h"
 #include "runners/host/execute/worker_protocol.h"
 #include "runners/host/options.h"
@@ -51,9 +52,11 @@ class WorkerClient {
                                        Limit limit,
                                        const std::stop_token& stop,
                                        std::size_t steps = 0);
+  /// `parameters`: how the main kernel takes the arguments, if in structs.
   [[nodiscard]] std::optional<WorkerLoss> bind(const std::vector<BoundArgument>& arguments,
                                                Limit limit,
-                                               const std::stop_token& stop);
+                                               const std::stop_token& stop,
+                                               const std::vector<ParameterLayout>& parameters = {});
   [[nodiscard]] Answer<LaunchReply> launch(const LaunchCommand& command,
                                            Limit limit,
                                            const std::stop_token& stop);

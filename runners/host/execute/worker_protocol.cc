@@ -62,6 +62,15 @@ struct Description<BoundArgument> : Unnamed<&BoundArgument::is_tensor,
                                             &BoundArgument::alignment_bytes,
                                             &BoundArgument::bytes> {};
 template <>
+struct Description<ParameterLayout> : Unnamed<&ParameterLayout::struct_name,
+                                              &ParameterLayout::members,
+                                              &ParameterLayout::offsets,
+                                              &ParameterLayout::sizes,
+                                              &ParameterLayout::size_bytes,
+                                              &ParameterLayout::alignment_bytes> {};
+template <>
+struct Description<BindCommand> : Unnamed<&BindCommand::arguments, &BindCommand::parameters> {};
+template <>
 struct Description<Bound> : Unnamed<&Bound::arguments> {};
 template <>
 struct Description<StepCommand> : Unnamed<&StepCommand::zero,

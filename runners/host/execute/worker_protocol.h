@@ -11,6 +11,7 @@
 
 #include "engine/base/dtype.h"
 #include "engine/spec/launch.h"
+#include "engine/spec/parameters.h"
 #include "engine/spec/spec.h"
 #include "runners/host/execute/block.h"
 #include "runners/host/execute/buffer.h"
@@ -53,7 +54,11 @@ struct BoundArgument {
   std::vector<std::byte> bytes;
 };
 
-using BindCommand = std::vector<BoundArgument>;
+struct BindCommand {
+  std::vector<BoundArgument> arguments;
+  /// how the main kernel takes them, if in structs; empty: each is a parameter
+  std::vector<ParameterLayout> parameters{};
+};
 /// Reply to BindCommand.
 struct Bound {
   std::uint64_t arguments = 0;

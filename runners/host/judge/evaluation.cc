@@ -13,6 +13,7 @@
 #include "runners/arguments.h"
 #include "runners/host/judge/launch_steps.h"
 #include "runners/host/options.h"
+#include "runners/input_family.h"
 
 namespace warpath::host {
 namespace {
@@ -123,6 +124,10 @@ class Evaluation {
     }
     for (std::size_t w = 0; w < context_.workloads.size(); ++w) check_interleaved(w);
     if (!verdict_.judge(GateStage::check, evidence_)) return;
+    if (const std::string why = no_other_inputs(request_.spec); !why.empty()) {
+      verdict_.skip("structured_inputs", why);
+      verdict_.skip("aliased_launches", why);
+    }
     time();
     verdict_.judge(GateStage::time, evidence_);
   }
@@ -389,7 +394,7 @@ class Evaluation {
         context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(kernel).size());
     return !loaded.loss && loaded.reply.problem.empty() &&
            !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
-                                          stop_);
+                                          stop_, struct_parameters(request_.spec));
   }
 
   bool time_baseline(std::size_t w, std::vector<double>& samples) {
@@ -418,7 +423,7 @@ class Evaluation {
       loaded_ = modules_[w];
     }
     return context_.worker.bind(bound_arguments(request_.spec, *context_.workloads[w], inputs),
-                                limit(), stop_);
+                                limit(), stop_, struct_parameters(request_.spec));
   }
 
   LaunchCommand command(std::size_t w, Schedule schedule, Placement placement) {

@@ -7,6 +7,7 @@
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
+#include "runners/input_family.h"
 #include "runners/reach.h"
 
 namespace warpath::host {
@@ -39,6 +40,7 @@ InputSet nudged(const InputSet& inputs, std::uint64_t seed) {
 std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload& workload) {
   const auto arguments = kernel_arguments(spec);
   std::vector<SharedBuffer> out;
+  if (!no_other_inputs(spec).empty()) return out;
   for (const auto& group : spec.io.may_alias) {
     for (std::size_t i = 0; i < group.size(); ++i) {
       for (std::size_t k = i + 1; k < group.size(); ++k) {
@@ -102,7 +104,7 @@ TensorMap Families::run_baseline(const Workload& workload,
   if (object.empty()) return out;
   const auto loaded = worker_.load(object, 0, limit, {});
   if (loaded.loss || !loaded.reply.problem.empty() ||
-      worker_.bind(bound_arguments(spec_, workload, inputs), limit, {}))
+      worker_.bind(bound_arguments(spec_, workload, inputs), limit, {}, struct_parameters(spec_)))
     return out;
   LaunchCommand command;
   command.numbers =

@@ -8,6 +8,7 @@
 
 #include "engine/base/format.h"
 #include "engine/spec/compare.h"
+#include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {
@@ -64,9 +65,11 @@ std::string argument_name(const Evidence& evidence,
   return i - arguments.size() < scratch.size() ? scratch[i - arguments.size()].name : "?";
 }
 
-/// Empty if the kernel can take these arguments; null stands for a scratch buffer.
+/// Empty if the kernel can take these arguments; null stands for a scratch buffer, or for the
+/// struct that `layouts` describes there.
 std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
-                               const std::vector<const ArgSpec*>& arguments) {
+                               const std::vector<const ArgSpec*>& arguments,
+                               const std::vector<ParameterLayout>& layouts = {}) {
   if (parameters.size() != arguments.size()) {
     return "the kernel takes " + std::to_string(parameters.size()) +
            " parameters, the spec passes " + std::to_string(arguments.size());
@@ -74,6 +77,12 @@ std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ArgSpec* const arg = arguments[i];
     const WarpathParameter& p = parameters[i];
+    if (i < layouts.size() && !layouts[i].struct_name.empty()) {
+      if (p.kind == kWarpathOther && p.size_bytes == layouts[i].size_bytes) continue;
+      return "parameter " + std::to_string(i + 1) + " has " + std::to_string(p.size_bytes) +
+             " bytes, the spec's struct " + layouts[i].struct_name + " has " +
+             std::to_string(layouts[i].size_bytes);
+    }
     const std::string which = "parameter " + std::to_string(i + 1) + " (" +
                               (arg == nullptr ? "scratch" : arg->name) + ")";
     if (arg == nullptr || arg->type == ArgType::tensor) {
@@ -170,9 +179,10 @@ Failure check_launch_contract(const Evidence& evidence, std::string& figure) {
                              std::to_string(loaded.reply.static_shared_bytes) +
                              " bytes, at most 49152 are allowed"};
     }
-    std::vector<const ArgSpec*> passed = arguments;
-    passed.resize(arguments.size() + kernel.scratch.size(), nullptr);
-    std::string problem = parameters_problem(loaded.reply.parameters, passed);
+    std::vector<const ArgSpec*> passed = parameter_arguments(*evidence.spec);
+    passed.resize(passed.size() + kernel.scratch.size(), nullptr);
+    std::string problem =
+        parameters_problem(loaded.reply.parameters, passed, parameter_layouts(*evidence.spec));
     if (problem.empty()) problem = steps_problem(evidence, kernel, loaded.reply, arguments);
     if (!problem.empty()) return GateFailure{Status::launch_error, problem};
   }
@@ -455,6 +465,12 @@ bool VerdictBuilder::judge(GateStage stage, const Evidence& evidence) {
       verdict_.gates[k].detail = "after " + std::string(gate.name) + " failed";
   }
   return !failure_;
+}
+
+void VerdictBuilder::skip(std::string_view gate, const std::string& why) {
+  const auto result = std::ranges::find(verdict_.gates, gate, &GateResult::gate);
+  result->answer = GateResult::Answer::not_run;
+  result->detail = why;
 }
 
 void VerdictBuilder::skip(GateStage stage, const std::string& why) {

@@ -70,6 +70,8 @@ class VerdictBuilder {
   VerdictBuilder();
   /// Evaluates the gates of `stage`; false once one has failed.
   bool judge(GateStage stage, const Evidence& evidence);
+  /// Marks one gate as not run, with the reason.
+  void skip(std::string_view gate, const std::string& why);
   /// Marks the gates of `stage` as not run, with the reason.
   void skip(GateStage stage, const std::string& why);
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }

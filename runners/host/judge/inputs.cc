@@ -90,6 +90,10 @@ std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
   return out;
 }
 
+std::vector<ParameterLayout> struct_parameters(const KernelSpec& spec) {
+  return has_structs(spec) ? parameter_layouts(spec) : std::vector<ParameterLayout>{};
+}
+
 Macros macros_for(const KernelSpec& spec,
                   const Workload& workload,
                   const TunableValues& tunables,

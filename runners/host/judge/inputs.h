@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/spec/launch.h"
+#include "engine/spec/parameters.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
 #include "engine/spec/variant.h"
@@ -43,6 +44,9 @@ struct InputSet {
 [[nodiscard]] std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
                                                          const Workload& workload,
                                                          const InputSet& inputs);
+/// The parameters of the kernel if some are structs; otherwise empty: each argument is one.
+[[nodiscard]] std::vector<ParameterLayout> struct_parameters(const KernelSpec& spec);
+
 /// The macros a kernel is compiled with under `workload`: meta scalars, then tunables, then the -D
 /// of `options`. Options without meaning on the host are ignored; `refused` is the first one that
 /// is not allowed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/detailed_error.h"
+#include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
 
@@ -62,24 +63,33 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, b
     return run_kernel(workload, inputs, true);
   if (loaded.loss || !loaded.reply.problem.empty()) throw fail("it cannot be loaded");
   const auto arguments = bound_arguments(spec_, workload, inputs);
-  if (loaded.reply.parameters.size() != arguments.size()) {
+  const std::vector<ParameterLayout> layouts = parameter_layouts(spec_);
+  if (loaded.reply.parameters.size() != layouts.size()) {
     throw fail("it takes " + std::to_string(loaded.reply.parameters.size()) +
-               " parameters, the spec passes " + std::to_string(arguments.size()));
+               " parameters, the spec passes " + std::to_string(layouts.size()));
   }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
     const auto& parameter = loaded.reply.parameters[i];
-    const bool fits = arguments[i].is_tensor ? parameter.kind == kWarpathPointer
-                                             : parameter.kind != kWarpathPointer &&
-                                                   parameter.size_bytes == arguments[i].size_bytes;
+    const bool is_struct = !layouts[i].struct_name.empty();
+    const bool is_tensor = !is_struct && arguments[layouts[i].members.front()].is_tensor;
+    const bool fits = is_tensor ? parameter.kind == kWarpathPointer
+                                : parameter.kind != kWarpathPointer &&
+                                      (parameter.kind == kWarpathOther) == is_struct &&
+                                      parameter.size_bytes == layouts[i].size_bytes;
     if (!fits)
-      throw fail("parameter " + std::to_string(i + 1) + " does not fit the spec's argument");
+      throw fail("parameter " + std::to_string(i + 1) + " of " +
+                 std::to_string(parameter.size_bytes) + " bytes does not fit the spec's " +
+                 (is_struct
+                      ? "struct " + layouts[i].struct_name + " " + layout_text(spec_, layouts[i])
+                      : "argument"));
   }
   LaunchCommand command;
   const LaunchPlan& plan = is_baseline() ? launch_for(spec_, kernel_, workload) : kernel_.launch;
   command.numbers = evaluate(plan, spec_.bindings(workload, kernel_.tunables), place + "/launch");
   if (const auto problem = launch_problem(command.numbers); !problem.empty()) throw fail(problem);
   command.seed = inputs.seed;
-  if (worker_.bind(arguments, limit, {})) throw fail("its tensors do not fit in memory");
+  if (worker_.bind(arguments, limit, {}, struct_parameters(spec_)))
+    throw fail("its tensors do not fit in memory");
   auto answer = worker_.launch(command, limit, {});
   if (answer.loss && answer.loss->killed_from_outside() && !again)
     return run_kernel(workload, inputs, true);

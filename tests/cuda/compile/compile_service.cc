@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/spec/system_headers.h"
+#include "runners/cuda/compile/code_cache.h"
 #include "tests/cuda/support.h"
 #include "tests/support/temporary_folder.h"
 
@@ -194,6 +197,36 @@ TEST_CASE(
   CHECK_FALSE(service.cache_problem().empty());
   CHECK_THROWS_AS(static_cast<void>(service.compile(request(1))), warpath::Error);
   CHECK_THROWS_AS(static_cast<void>(service.compile(request(2))), warpath::Error);
+}
+
+TEST_CASE("headers of a library are compiled as they were read, and are part of the code's key") {
+  Fixture of;
+  of.variant.source =
+      "#include <lib/part.cuh>\nextern \"C\" __global__ void k(float* o) { o[0] = kPart + N; }";
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "lib/detail");
+  const auto read = [&](const std::string& value) {
+    std::ofstream(folder / "lib/part.cuh") << "#pragma once\n#include \"detail/value.cuh\"\n"
+                                              "#include <cmath>\n";
+    std::ofstream(folder / "lib/detail/value.cuh") << "constexpr int kPart = " + value + ";\n";
+    of.spec.source = of.variant.source;
+    of.spec.system_include_folders = {folder.path().string()};
+    of.spec.system_headers = nullptr;
+    warpath::read_system_headers(of.spec);
+    return request_for(of.spec, of.variant, of.spec.workloads[0], "sm_90a");
+  };
+  const CompileRequest three = read("3");
+  CHECK(three.headers.size() == 2);
+  CompileService service(service_options());
+  const CodePtr code = service.compile(three);
+  INFO(code->log);
+  CHECK(code->status == Status::ok);
+  const CompileRequest four = read("4");
+  CHECK(service.compile(four)->ptx != code->ptx);
+  CHECK(warpath::cuda::code_key(three, "") != warpath::cuda::code_key(four, ""));
+  const CodePtr broken = service.compile(read("oops"));
+  CHECK(broken->status == Status::compile_error);
+  CHECK(broken->log.find("lib/detail/value.cuh(1): error") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,199 @@
+#include "experiments/init/struct_parameters.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "engine/text/source_edit.h"
+#include "engine/text/tokens.h"
+
+namespace warpath {
+namespace {
+
+using model::Declarator;
+
+struct Member {
+  std::string type;  ///< all words and stars before the name
+  std::string name;
+};
+
+/// The tokens of a text, without comments and directives.
+class Words {
+ public:
+  explicit Words(std::string_view source) : source_(source) {
+    for (const Token& token : tokenize(source).tokens) {
+      if (token.kind != TokenKind::comment && token.kind != TokenKind::directive)
+        tokens_.push_back(token);
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return tokens_.size(); }
+  [[nodiscard]] const Token& operator[](std::size_t i) const { return tokens_[i]; }
+  [[nodiscard]] std::string_view text(std::size_t i) const {
+    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].size())
+                              : std::string_view{};
+  }
+  [[nodiscard]] bool is_name(std::size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == TokenKind::identifier;
+  }
+  /// The bracket that closes the one at `open`.
+  [[nodiscard]] std::size_t closing(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size(); ++i) {
+      const std::string_view word = text(i);
+      if (word == "{" || word == "(" || word == "[") ++depth;
+      if ((word == "}" || word == ")" || word == "]") && --depth == 0) return i;
+    }
+    return tokens_.size();
+  }
+
+ private:
+  std::string_view source_;
+  std::vector<Token> tokens_;
+};
+
+/// The brace that opens the definition of a struct; the end if the file has none.
+std::size_t definition_of(const Words& words, std::string_view type) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words.text(i) != "struct" && words.text(i) != "class") continue;
+    std::size_t open = i + 1;
+    bool named = false;
+    while (words.is_name(open) || words.text(open) == "(" || words.text(open) == ")" ||
+           words[std::min(open, words.size() - 1)].kind == TokenKind::number) {
+      named = named || words.text(open) == type;  // behind alignment
+      ++open;
+    }
+    if (words.text(open) != "{") continue;
+    const bool is_typedef =
+        i > 0 && words.text(i - 1) == "typedef" && words.text(words.closing(open) + 1) == type;
+    if (named || is_typedef) return open;
+  }
+  return words.size();
+}
+
+/// The declarators of `int a, *b;`, tokens [begin, end); false for what is no number or pointer.
+bool read_members(const Words& words,
+                  std::size_t begin,
+                  std::size_t end,
+                  std::vector<Member>& out) {
+  std::string base;
+  for (std::size_t from = begin; from < end;) {
+    std::size_t to = from;
+    while (to < end && words.text(to) != ",") ++to;
+    std::size_t last = from;  // the declarator ends here
+    while (last < to && words.text(last) != "=" && words.text(last) != "{") ++last;
+    Member member;
+    std::string before;
+    for (std::size_t i = from; i < last; ++i) {
+      const std::string word(words.text(i));
+      const bool plain = words.is_name(i) || word == "*" || word == "::";
+      if (!plain) return false;
+      if (i + 1 == last) {
+        if (!words.is_name(i)) return false;
+        member.name = word;
+        break;
+      }
+      if (word == "*" && base.empty()) base = before;
+      before += (before.empty() || word == "::" || before.ends_with("::") ? "" : " ") + word;
+    }
+    if (from == begin && base.empty()) base = before;
+    member.type = from == begin ? before : base + (before.empty() ? "" : " " + before);
+    if (member.name.empty() || member.type.empty()) return false;
+    out.push_back(std::move(member));
+    from = to + 1;
+  }
+  return true;
+}
+
+std::optional<std::vector<Member>> members_of(const Words& words, std::size_t open) {
+  std::vector<Member> out;
+  const std::size_t close = words.closing(open);
+  for (std::size_t i = open + 1; i < close;) {
+    std::size_t end = i;
+    while (end < close && words.text(end) != ";") {
+      if (words.text(end) == "(" || words.text(end) == "[") return std::nullopt;
+      ++end;
+    }
+    if (words.text(i) == "public" && words.text(i + 1) == ":") i += 2;
+    if (!read_members(words, i, end, out)) return std::nullopt;
+    i = end + 1;
+  }
+  return out;
+}
+
+/// Every use of the struct `parameter` in the body as that of a member; false if there is another.
+bool edit_uses(const Words& words,
+               model::Span body,
+               std::string_view parameter,
+               const std::map<std::string, std::string, std::less<>>& names,
+               std::vector<Edit>& edits) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].begin < body.begin || words[i].end > body.end) continue;
+    if (words.text(i) != parameter || !words.is_name(i)) continue;
+    const std::string_view before = i > 0 ? words.text(i - 1) : std::string_view{};
+    if (before == "." || before == "->") continue;
+    const auto name = names.find(words.text(i + 2));
+    if (words.text(i + 1) != "." || name == names.end()) return false;
+    edits.push_back({words[i].begin, words[i + 2].end, name->second});
+  }
+  return true;
+}
+
+/// Names of the kernel that are no members of the struct.
+std::set<std::string, std::less<>> names_in(const Words& words, const model::Function& kernel) {
+  std::set<std::string, std::less<>> out;
+  for (const Declarator* const parameter : kernel.parameters) out.emplace(parameter->name);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const model::Span body = kernel.body->span;
+    if (words[i].begin < body.begin || words[i].end > body.end || !words.is_name(i)) continue;
+    const std::string_view before = i > 0 ? words.text(i - 1) : std::string_view{};
+    if (before != "." && before != "->") out.emplace(words.text(i));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<KernelOfMembers> kernel_of_members(const model::Unit& unit,
+                                                 const model::Function& kernel,
+                                                 std::string& why) {
+  const Words words(unit.source());
+  std::set<std::string, std::less<>> taken = names_in(words, kernel);
+  KernelOfMembers out;
+  std::vector<Edit> edits;
+  for (const Declarator* const parameter : kernel.parameters) {
+    if (parameter->is_pointer() || parameter->reference || parameter->is_array()) continue;
+    const std::string type = unit.plain_text(parameter->type);
+    const std::size_t open =
+        definition_of(words, type.starts_with("struct ") ? std::string_view(type).substr(7) : type);
+    if (open == words.size()) continue;
+    const std::string which =
+        "parameter " + std::string(parameter->name) + " of type " + type + ", a struct ";
+    const auto members = members_of(words, open);
+    if (!members) {
+      why = which + "with members that are no numbers and no pointers to them";
+      return std::nullopt;
+    }
+    std::map<std::string, std::string, std::less<>> names;
+    std::string list;
+    for (const Member& member : *members) {
+      const bool free = taken.insert(member.name).second;
+      const std::string name =
+          free ? member.name : std::string(parameter->name) + "_" + member.name;
+      taken.insert(name);
+      names[member.name] = name;
+      out.member_of[name] = std::string(parameter->name);
+      list += (list.empty() ? "" : ", ") + member.type + " " + name;
+    }
+    if (!edit_uses(words, kernel.body->span, parameter->name, names, edits)) {
+      why = which + "that is used as a whole";
+      return std::nullopt;
+    }
+    edits.push_back({parameter->specifiers.begin, parameter->span.end, list});
+  }
+  if (out.member_of.empty()) return std::nullopt;
+  out.source = edited(unit.source(), std::move(edits));
+  return out;
+}
+
+}  // namespace warpath
