@@ -108,8 +108,8 @@ TEST_CASE("what init cannot do is one line, and nothing is written") {
                                "__global__ void a(int* p) { *p = 1; }\n"
                                "__global__ void b(int* p) { *p = 1; }\n"),
                     by_value = file("struct.cu",
-                                    "struct P { int n; };\n__global__ void k(float* x, "
-                                    "P p) { x[0] = p.n; }\n"),
+                                    "struct P { int n[2]; };\n__global__ void k(float* x, "
+                                    "P p) { x[0] = p.n[0]; }\n"),
                     rows = file("rows.cu", "__global__ void k(float** x) { x[0][0] = 1; }\n"),
                     scalar = file("scalar.cu",
                                   "__device__ int g;\n__global__ void k(int n) { g = n; }\n"),

@@ -239,7 +239,8 @@ const std::vector<Row> kMalformed{
     {"/constraints/0", "true", "f.json:/constraints/0", "an integer or an expression"},
     // judgement
     {"/reference", "{}", "f.json:/reference", "exactly one of"},
-    {"/reference/python", "{}", "f.json:/reference/python", "a known key (kernel host_op command)"},
+    {"/reference/python", "{}", "f.json:/reference/python",
+     "a known key (kernel host_op command outputs)"},
     {"/reference/command", "{\"argv\": [\"run\"]}", "f.json:/reference/command",
      "only one of the keys"},
     {"/reference", "{\"command\": {\"argv\": []}}", "f.json:/reference/command/argv", "a program"},
