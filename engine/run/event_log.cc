@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/run/run_folder.h"
@@ -252,7 +253,7 @@ void EventWriter::begin_segment() {
   const bool sync = rule_ != SyncRule::never;
   const std::string name = segment_name(path_, head_.segments.size() + 1);
   const std::string text = read_text_file(path_.string(), position_.bytes - start_, path_.string());
-  const std::string bytes = gzipped(text);
+  const std::string bytes = gzip(text);
   write_file_atomically(path_.parent_path() / name, bytes, sync);
   LogHead head = head_;
   head.segments.push_back(

@@ -14,8 +14,8 @@
 #include "engine/plugin/options.h"
 #include "engine/plugin/prior.h"
 #include "engine/run/events.h"
+#include "engine/run/node_cache.h"
 #include "engine/run/node_content.h"
-#include "engine/run/recent.h"
 #include "engine/run/record_store.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/search.h"
@@ -201,9 +201,9 @@ class KernelSpace final : public VariantSpace {
   std::shared_ptr<const Outcome> baseline_;  // the root's
   std::vector<Node> nodes_;                  // by NodeId
   std::vector<std::string> names_;           // of moves and proposers
-  mutable Recent<const Content> contents_{kContents};
-  mutable Recent<const Outcome> outcomes_{kOutcomes};
-  mutable Recent<Actions> actions_{kActions};
+  mutable NodeCache<const Content> contents_{kContents};
+  mutable NodeCache<const Outcome> outcomes_{kOutcomes};
+  mutable NodeCache<Actions> actions_{kActions};
   std::vector<NodeId> opened_;
   std::unique_ptr<Tunables> lattice_;  // null: no tunable of the spec has two values
 };

@@ -1,10 +1,9 @@
 #include "engine/run/log_segments.h"
 
-#include <zlib.h>
-
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/run/log_codec.h"
@@ -22,7 +21,6 @@ struct Description<LogHead>
 
 namespace {
 
-constexpr int kGzip = 16 + MAX_WBITS;
 constexpr std::size_t kMostBytes = std::size_t{8} << 30U;
 
 std::string file_of(const std::filesystem::path& folder, const LogSegment& segment) {
@@ -65,21 +63,6 @@ std::string segment_name(const std::filesystem::path& log, std::size_t number) {
   return log.stem().string() + "." + digits + log.extension().string() + ".gz";
 }
 
-std::string gzipped(std::string_view text) {
-  z_stream stream{};
-  WARPATH_CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8,
-                             Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  WARPATH_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 void verify_segment(const std::filesystem::path& folder, const LogSegment& segment) {
   static_cast<void>(file_of(folder, segment));
 }
@@ -91,18 +74,9 @@ std::string segment_text(const std::filesystem::path& folder,
   const std::string file = (folder / segment.file).string();
   if (segment.end.bytes < start.bytes || segment.end.bytes - start.bytes > kMostBytes)
     throw bad_input(file, "", "a segment after the one before it");
-  std::string out(segment.end.bytes - start.bytes, '\0');
-  z_stream stream{};
-  WARPATH_CHECK(inflateInit2(&stream, kGzip) == Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int code = inflate(&stream, Z_FINISH);
-  const bool whole = code == Z_STREAM_END && stream.total_out == out.size();
-  inflateEnd(&stream);
-  if (!whole) throw bad_input(file, "", "gzip of the size that the log states");
-  return out;
+  std::optional<std::string> text = gunzip(bytes, segment.end.bytes - start.bytes);
+  if (!text) throw bad_input(file, "", "gzip of the size that the log states");
+  return *std::move(text);
 }
 
 }  // namespace warpath

@@ -43,8 +43,6 @@ inline constexpr std::string_view kLogHeadStart = "{\"type\":\"segments\"";
 
 /// "events.000001.jsonl.gz" for the first segment of events.jsonl.
 [[nodiscard]] std::string segment_name(const std::filesystem::path& log, std::size_t number);
-/// gzip, as zcat reads it.
-[[nodiscard]] std::string gzipped(std::string_view text);
 /// Throws Error(bad_input) "FILE: ..." if the segment of the log in `folder` is missing or altered;
 /// Error(environment) if it cannot be read.
 void verify_segment(const std::filesystem::path& folder, const LogSegment& segment);

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
-
 #include <cerrno>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 
@@ -30,16 +31,6 @@ Hash128 chained(const Hash128& chain, std::string_view block) {
   return Hasher().add(chain).add(block).digest();
 }
 
-std::string deflated(std::string_view text) {
-  uLongf size = compressBound(text.size());
-  std::string out(size, '\0');
-  WARPATH_CHECK(compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                          reinterpret_cast<const Bytef*>(text.data()), text.size(),
-                          Z_BEST_SPEED) == Z_OK);
-  out.resize(size);
-  return out;
-}
-
 void append(std::string& out, const Head& head) {
   out.append(reinterpret_cast<const char*>(&head), sizeof head);
 }
@@ -53,11 +44,13 @@ RecordStore::~RecordStore() {
 RecordRef RecordStore::put(std::string_view text) {
   WARPATH_CHECK(text.size() < UINT32_MAX);
   const RecordRef ref = start_ + end_.size();
-  const std::string packed = text.size() < kLeastCompressed ? std::string() : deflated(text);
+  std::vector<std::byte> packed;
+  if (text.size() >= kLeastCompressed)
+    packed = zlib_deflate(std::as_bytes(std::span(text)), Effort::fast);
   if (!packed.empty() && packed.size() < text.size()) {
     append(end_, {.stored = static_cast<std::uint32_t>(packed.size()),
                   .text = static_cast<std::uint32_t>(text.size())});
-    end_ += packed;
+    end_.append(reinterpret_cast<const char*>(packed.data()), packed.size());
   } else {
     append(end_, {.stored = static_cast<std::uint32_t>(text.size())});
     end_ += text;
@@ -91,13 +84,9 @@ std::string RecordStore::get(RecordRef ref) const {
   std::copy_n(raw.data(), sizeof head, reinterpret_cast<char*>(&head));
   std::string stored = bytes_at(ref + sizeof head, head.stored);
   if (head.text == 0) return stored;
-  std::string out(head.text, '\0');
-  uLongf size = out.size();
-  if (::uncompress(reinterpret_cast<Bytef*>(out.data()), &size,
-                   reinterpret_cast<const Bytef*>(stored.data()), stored.size()) != Z_OK ||
-      size != out.size())
-    throw environment_error(file_.string() + ": was altered while in use");
-  return out;
+  const auto text = zlib_inflate(std::as_bytes(std::span(stored)), head.text);
+  if (!text) throw environment_error(file_.string() + ": was altered while in use");
+  return {reinterpret_cast<const char*>(text->data()), text->size()};
 }
 
 void RecordStore::open(const std::filesystem::path& file, int flags) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/base/base64.h"
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/spec/local_headers.h"
 #include "engine/spec/npy.h"

@@ -34,7 +34,8 @@ std::optional<ShortPath> shorten_path(const AttributionSetup& setup,
   const LeftOut rest = path.without(idle);
   if (!rest.variant || *rest.variant == path.before(0)) return std::nullopt;
 
-  ShortPath out{.key = variant_key(*rest.variant), .moves = {}, .left_out = {}, .ablation = {}};
+  ShortPath out;
+  out.key = variant_key(*rest.variant);
   for (std::size_t step = 0; step < path.size(); ++step) {
     const std::string move = path.instance(step).text();
     const bool gone =

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/base/base64.h"
+#include "engine/base/compression.h"
 #include "engine/base/dtype.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"

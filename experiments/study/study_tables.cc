@@ -7,8 +7,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
-#include "runners/replay/gzip.h"
 
 namespace warpath {
 namespace {
@@ -219,7 +219,7 @@ std::vector<Peer> read_peers(const std::vector<std::string>& folders,
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
-      std::istringstream in(read_maybe_gzip(file));
+      std::istringstream in(read_maybe_gzip(file, "the rows of a study"));
       std::string text;
       for (std::size_t n = 1; std::getline(in, text); ++n) {
         const json line = json::parse(text, nullptr, false);

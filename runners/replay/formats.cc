@@ -7,9 +7,9 @@
 #include <sstream>
 #include <system_error>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
-#include "runners/replay/gzip.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
 
@@ -284,11 +284,11 @@ RecordedSpace parse_space(const std::string& text,
 }
 
 RecordedSpace load_space(const std::filesystem::path& file) {
-  return parse_space(read_maybe_gzip(file), name_of(file), file.string());
+  return parse_space(read_maybe_gzip(file, "a recorded space"), name_of(file), file.string());
 }
 
 std::shared_ptr<const Recording> load_recording(const std::filesystem::path& file) {
-  const std::string text = read_maybe_gzip(file);
+  const std::string text = read_maybe_gzip(file, "a recorded space");
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (first.find(kGraphFormat) != std::string_view::npos)
     return std::make_shared<RecordedGraph>(parse_graph(text, name_of(file), file.string()));
@@ -314,7 +314,7 @@ std::string space_text(const RecordedSpace& space) {
 }
 
 void save_space(const RecordedSpace& space, const std::filesystem::path& file) {
-  write_file_atomically(file, gzip(space_text(space)), true);
+  write_file_atomically(file, gzip(space_text(space), Effort::most), true);
 }
 
 }  // namespace warpath

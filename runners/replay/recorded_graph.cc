@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/plugin/device_fields.h"
@@ -11,7 +12,6 @@
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "runners/replay/graph_walk.h"
-#include "runners/replay/gzip.h"
 
 namespace warpath {
 namespace {
@@ -204,7 +204,7 @@ RecordedGraph parse_graph(const std::string& text,
 }
 
 void save_graph(const RecordedGraph& graph, const std::filesystem::path& file) {
-  write_file_atomically(file, gzip(graph_text(graph)), true);
+  write_file_atomically(file, gzip(graph_text(graph), Effort::most), true);
 }
 
 }  // namespace warpath

@@ -7,39 +7,12 @@
 #include "engine/plugin/runner.h"
 #include "register_runners.h"
 #include "runners/host/options.h"
+#include "tests/support/summing_spec.h"
 
 using namespace warpath;
+using test::summing;
 
 namespace {
-
-/// One sum of n numbers; the spec's kernel has one thread.
-KernelSpec summing() {
-  KernelSpec spec;
-  spec.name = "summing";
-  spec.origin = "summing.json";
-  spec.source =
-      "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
-      "  float sum = 0.0f;\n"
-      "  for (int i = 0; i < n; ++i) sum += x[i];\n"
-      "  y[0] = sum;\n"
-      "}\n";
-  spec.kernel_name = "total";
-  ArgSpec x, y, n;
-  x.name = "x";
-  x.tensor.emplace().shape = {Expression::parse("n", "test")};
-  x.tensor->content = InitRule{};
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor.emplace().shape = {Expression(1)};
-  n.name = "n";
-  n.type = ArgType::integer;
-  n.role = ArgRole::scalar;
-  n.value = std::int64_t{1003};
-  spec.io.args = {x, y, n};
-  spec.tolerance[""] = {.atol = 1e-3, .rtol = 1e-4, .norm = 1e-4};
-  spec.workloads.emplace_back().name = "host";
-  return spec;
-}
 
 /// Blocks write partial sums to scratch memory, a second kernel adds them up.
 Variant two_pass() {

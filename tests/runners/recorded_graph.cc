@@ -2,11 +2,11 @@
 
 #include <fstream>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "engine/search/search.h"
 #include "register_runners.h"
-#include "runners/replay/gzip.h"
 #include "runners/replay/options.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"

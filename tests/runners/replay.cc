@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "register_runners.h"
-#include "runners/replay/gzip.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/replay/virtual_evaluator.h"
 #include "runners/replay/virtual_lab.h"

@@ -4,13 +4,13 @@
 
 #include "engine/base/error.h"
 #include "runners/cuda/options.h"
-#include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
+#include "tests/support/summing_spec.h"
 
 using namespace warpath;
 using namespace warpath::cuda;
-using cuda_test::summing;
-using cuda_test::two_pass;
+using test::summing;
+using test::two_pass;
 
 namespace {
 

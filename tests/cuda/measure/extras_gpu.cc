@@ -6,11 +6,11 @@
 #include "engine/plugin/runner.h"
 #include "register_runners.h"
 #include "runners/cuda/options.h"
-#include "tests/cuda/extras_spec.h"
+#include "tests/support/summing_spec.h"
 
 using namespace warpath;
-using cuda_test::summing;
-using cuda_test::two_pass;
+using test::summing;
+using test::two_pass;
 
 namespace {
 

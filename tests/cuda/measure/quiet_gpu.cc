@@ -18,12 +18,12 @@
 #include "runners/cuda/options.h"
 #include "runners/worker/wire.h"
 #include "runners/worker/worker_process.h"
-#include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
+#include "tests/support/summing_spec.h"
 
 using namespace warpath;
-using cuda_test::summing;
-using cuda_test::two_pass;
+using test::summing;
+using test::two_pass;
 
 /// What the other process of these tests does: keeps the first GPU busy until its input is closed.
 /// It knows nothing of locks.

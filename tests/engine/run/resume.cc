@@ -12,10 +12,12 @@
 #include "engine/run/snapshot.h"
 #include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"
+#include "tests/support/log_story.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;
 using test::CampaignBench;
+using test::log_story;
 using test::put_text;
 using test::small_options;
 using test::TemporaryFolder;
@@ -32,19 +34,6 @@ std::string error_of(const std::function<void()>& work) {
     CHECK(e.code() == ErrorCode::bad_input);
     return e.what();
   }
-}
-
-/// What the log says of the search: times, sessions and the run's own number left out.
-std::vector<std::string> story(const fs::path& folder) {
-  EventReader reader(folder / "events.jsonl");
-  std::vector<std::string> out;
-  while (const auto object = reader.next()) {
-    auto json = nlohmann::json::parse(*object);
-    for (const char* key : {"at", "seconds", "run_id"}) json.erase(key);
-    if (json.contains("outcome")) json["outcome"].erase("run_seconds");
-    if (json["type"] != "session") out.push_back(json.dump());
-  }
-  return out;
 }
 
 /// Byte offsets after each line.
@@ -109,7 +98,7 @@ class Whimsical final : public Proposer {
 TEST_SUITE("resume") {
   TEST_CASE("a log cut after any event resumes to the same events and the same fingerprint") {
     FinishedRun run;
-    const auto expected = story(run.path());
+    const auto expected = log_story(run.path());
     const auto ends = line_ends(run.log);
     for (std::size_t lines = 1; lines <= ends.size(); ++lines) {
       CAPTURE(lines);
@@ -119,7 +108,7 @@ TEST_SUITE("resume") {
       REQUIRE(resumed.fingerprint == run.result.fingerprint);
       REQUIRE(resumed.builds == run.result.builds);
       REQUIRE(resumed.best_key == run.result.best_key);
-      REQUIRE(story(run.path()) == expected);
+      REQUIRE(log_story(run.path()) == expected);
     }
   }
 
@@ -148,7 +137,7 @@ TEST_SUITE("resume") {
       run.bench.observer = nullptr;
       CHECK(notes.notes.empty());  // the snapshot was used
       CHECK(resumed.fingerprint == run.result.fingerprint);
-      CHECK(story(other.path()) == story(run.path()));
+      CHECK(log_story(other.path()) == log_story(run.path()));
     }
   }
 
@@ -170,7 +159,7 @@ TEST_SUITE("resume") {
       const SessionResult resumed = run.bench.run(other.path(), true);
       CHECK_FALSE(resumed.interrupted);
       CHECK(resumed.fingerprint == run.result.fingerprint);
-      CHECK(story(other.path()) == story(run.path()));
+      CHECK(log_story(other.path()) == log_story(run.path()));
     }
   }
 
@@ -248,14 +237,14 @@ TEST_SUITE("resume") {
       FinishedRun run(options);
       REQUIRE(run.log.find("\"type\":\"priors\"") != std::string::npos);
       CHECK((run.log.find("\"shares\":{") != std::string::npos) == (options.run.prior == "mix"));
-      const auto expected = story(run.path());
+      const auto expected = log_story(run.path());
       const auto ends = line_ends(run.log);
       for (std::size_t lines = 1; lines <= ends.size(); ++lines) {
         CAPTURE(lines);
         put_text(run.path() / "events.jsonl", run.log.substr(0, ends[lines - 1]));
         fs::remove(run.path() / "search_state.json");
         REQUIRE(run.bench.run(run.path(), true).fingerprint == run.result.fingerprint);
-        REQUIRE(story(run.path()) == expected);
+        REQUIRE(log_story(run.path()) == expected);
       }
       for (int builds = 1; builds <= 13; builds += 3) {
         CAPTURE(builds);
@@ -270,7 +259,7 @@ TEST_SUITE("resume") {
         run.bench.observer = nullptr;
         REQUIRE(fs::exists(other.path() / "search_state.json"));
         CHECK(run.bench.run(other.path(), true).fingerprint == run.result.fingerprint);
-        CHECK(story(other.path()) == expected);
+        CHECK(log_story(other.path()) == expected);
       }
     }
   }

@@ -3,14 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "tests/support/campaign_bench.h"
+#include "tests/support/log_story.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;
 using test::CampaignBench;
+using test::log_story;
 using test::put_text;
 using test::small_options;
 using test::TemporaryFolder;
@@ -18,19 +19,6 @@ using test::text_of;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What the log says of the search, without times and sessions.
-std::vector<std::string> story(const fs::path& folder) {
-  EventReader reader(folder / "events.jsonl");
-  std::vector<std::string> out;
-  while (const auto object = reader.next()) {
-    auto json = nlohmann::json::parse(*object);
-    for (const char* key : {"at", "seconds", "run_id"}) json.erase(key);
-    if (json.contains("outcome")) json["outcome"].erase("run_seconds");
-    if (json["type"] != "session") out.push_back(json.dump());
-  }
-  return out;
-}
 
 /// Copies the folder of a run as a kill after some of its outcomes would have left it.
 struct Killer final : SessionObserver {
@@ -102,7 +90,7 @@ TEST_SUITE("saved_session") {
         bench.observer = &killer;
         const SessionResult whole = bench.run(folder / "run");
         REQUIRE(fs::exists(folder / "run/events.000003.jsonl.gz"));
-        const auto expected = story(folder / "run");
+        const auto expected = log_story(folder / "run");
         for (const fs::path& left : killer.left) {
           CAPTURE(left.filename().string());
           Killer notes("", "", 1'000'000);
@@ -111,7 +99,7 @@ TEST_SUITE("saved_session") {
           CHECK(notes.notes.empty());
           CHECK(resumed.fingerprint == whole.fingerprint);
           CHECK(resumed.best_key == whole.best_key);
-          CHECK(story(left) == expected);
+          CHECK(log_story(left) == expected);
         }
       }
     }

@@ -1,4 +1,5 @@
 #include "engine/spec/spec_load.h"
+#include "engine/base/compression.h"
 
 #include <doctest/doctest.h>
 

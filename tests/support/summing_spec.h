@@ -3,12 +3,11 @@
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
 
-/// A variant of several launches, for tests with and without a device.
-namespace cuda_test {
+/// A kernel that sums, for tests of variants of several launches, with and without a device.
+namespace warpath::test {
 
 /// One sum of n numbers; the spec's kernel has one thread.
-inline warpath::KernelSpec summing() {
-  using namespace warpath;
+inline KernelSpec summing() {
   KernelSpec spec;
   spec.name = "summing";
   spec.origin = "summing.json";
@@ -32,13 +31,12 @@ inline warpath::KernelSpec summing() {
   n.value = std::int64_t{1003};
   spec.io.args = {x, y, n};
   spec.tolerance[""] = {.atol = 1e-3, .rtol = 1e-4, .norm = 1e-4};
-  spec.workloads.emplace_back().name = "gpu";
+  spec.workloads.emplace_back().name = "default";
   return spec;
 }
 
 /// Blocks add to partial sums in scratch memory, a second kernel adds them up.
-inline warpath::Variant two_pass() {
-  using namespace warpath;
+inline Variant two_pass() {
   Variant out = baseline_variant(summing());
   out.source =
       "extern \"C\" __global__ void total(const float* x, float* y, int n, float* partial) {\n"
@@ -63,4 +61,4 @@ inline warpath::Variant two_pass() {
   return out;
 }
 
-}  // namespace cuda_test
+}  // namespace warpath::test

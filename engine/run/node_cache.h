@@ -13,9 +13,9 @@ namespace warpath {
 /// What was lately made of nodes and can be made again: each has a weight, and those used longest
 /// ago are dropped where all together weigh too much. Not thread-safe.
 template <class T>
-class Recent {
+class NodeCache {
  public:
-  explicit Recent(std::size_t most) : most_(most) {}
+  explicit NodeCache(std::size_t most) : most_(most) {}
 
   /// Null: never added, or dropped.
   [[nodiscard]] std::shared_ptr<T> find(NodeId node) {

@@ -1,0 +1,89 @@
+#include "engine/base/compression.h"
+
+#include <zlib.h>
+
+#include "engine/base/error.h"
+
+namespace warpath {
+namespace {
+
+/// Added to the window's size: gzip instead of zlib.
+constexpr int kGzip = 16;
+
+int level(Effort effort) {
+  constexpr int kLevels[] = {Z_BEST_SPEED, Z_DEFAULT_COMPRESSION, Z_BEST_COMPRESSION};
+  return kLevels[static_cast<std::size_t>(effort)];
+}
+
+Bytef* bytes_of(const void* data) {
+  return static_cast<Bytef*>(const_cast<void*>(data));
+}
+
+}  // namespace
+
+std::vector<std::byte> zlib_deflate(std::span<const std::byte> bytes, Effort effort) {
+  std::vector<std::byte> out(::compressBound(static_cast<uLong>(bytes.size())));
+  auto size = static_cast<uLongf>(out.size());
+  WARPATH_CHECK(::compress2(bytes_of(out.data()), &size, bytes_of(bytes.data()),
+                            static_cast<uLong>(bytes.size()), level(effort)) == Z_OK);
+  out.resize(size);
+  return out;
+}
+
+std::optional<std::vector<std::byte>> zlib_inflate(std::span<const std::byte> bytes,
+                                                   std::size_t size_bytes) {
+  std::vector<std::byte> out(size_bytes + 1);  // one spare byte shows a stream that is too long
+  auto size = static_cast<uLongf>(out.size());
+  const int code = ::uncompress(bytes_of(out.data()), &size, bytes_of(bytes.data()),
+                                static_cast<uLong>(bytes.size()));
+  if (code != Z_OK || size != size_bytes) return std::nullopt;
+  out.resize(size_bytes);
+  return out;
+}
+
+std::string gzip(std::string_view text, Effort effort) {
+  z_stream stream{};
+  WARPATH_CHECK(deflateInit2(&stream, level(effort), Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
+                             Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = bytes_of(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = bytes_of(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int code = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  WARPATH_CHECK(code == Z_STREAM_END);
+  return out;
+}
+
+std::optional<std::string> gunzip(std::string_view bytes, std::size_t size_bytes) {
+  std::string out(size_bytes, '\0');
+  z_stream stream{};
+  WARPATH_CHECK(inflateInit2(&stream, MAX_WBITS + kGzip) == Z_OK);
+  stream.next_in = bytes_of(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = bytes_of(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int code = inflate(&stream, Z_FINISH);
+  const bool whole = code == Z_STREAM_END && stream.avail_in == 0 && stream.total_out == size_bytes;
+  inflateEnd(&stream);
+  if (!whole) return std::nullopt;
+  return out;
+}
+
+std::string read_maybe_gzip(const std::filesystem::path& file, std::string_view wanted) {
+  const gzFile in = gzopen(file.c_str(), "rb");
+  if (in == nullptr)
+    throw bad_input(file.string(), "a file that cannot be read", std::string(wanted));
+  std::string out;
+  std::string block(1 << 16, '\0');
+  int got = 0;
+  while ((got = gzread(in, block.data(), static_cast<unsigned>(block.size()))) > 0)
+    out.append(block, 0, static_cast<std::size_t>(got));
+  const bool whole = gzclose(in) == Z_OK && got == 0;
+  if (!whole) throw bad_input(file.string(), "a damaged gzip file", std::string(wanted));
+  return out;
+}
+
+}  // namespace warpath
