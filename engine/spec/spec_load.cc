@@ -198,15 +198,25 @@ void PythonReferenceField::read(const JsonCursor& at, KernelSpec& out) {
   out.reference = std::move(python);
 }
 
+namespace {
+
+/// A norm that is not given is no stricter than what is given.
+void read_tolerance(const JsonCursor& at, Tolerance& out) {
+  Codec<Tolerance>::read(at, out);
+  if (!at.find("norm")) out.norm = std::max({out.norm, out.atol, out.rtol});
+}
+
+}  // namespace
+
 void ToleranceField::read(const JsonCursor& at, KernelSpec& out) {
   at.require_object();
   out.tolerance.clear();
   const bool by_output = std::any_of(at.value().begin(), at.value().end(),
                                      [](const json& x) { return x.is_object(); });
-  if (!by_output) return Codec<Tolerance>::read(at, out.tolerance[""]);
+  if (!by_output) return read_tolerance(at, out.tolerance[""]);
   for (const auto& [key, value] : at.value().items()) {
-    Codec<Tolerance>::read(JsonCursor(value, at.file(), at.pointer_to(key)),
-                           out.tolerance[key == "default" ? "" : key]);
+    read_tolerance(JsonCursor(value, at.file(), at.pointer_to(key)),
+                   out.tolerance[key == "default" ? "" : key]);
   }
 }
 

@@ -193,10 +193,7 @@ class Worker {
       std::vector<std::byte> before;
       if (over_results) before.assign(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
       fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
-      const std::size_t width = info(arguments_[i].dtype).size_bytes;
-      for (std::size_t at = 0; at + width <= before.size(); at += width) {
-        if ((mix64(~seed + at) & 1U) != 0) std::memcpy(buffers_[i].data() + at, &before[at], width);
-      }
+      leave_results(buffers_[i].data(), before, arguments_[i].dtype, ~seed);
     }
     for (std::size_t i = arguments_.size(); i < buffers_.size(); ++i)
       fill_poison(buffers_[i].data(), buffers_[i].size(), DType::u8, seed + i);

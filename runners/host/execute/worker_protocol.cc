@@ -143,6 +143,22 @@ void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uin
   }
 }
 
+void leave_results(std::byte* begin,
+                   std::span<const std::byte> results,
+                   DType dtype,
+                   std::uint64_t seed) {
+  const std::size_t width = info(dtype).size_bytes;
+  const unsigned low_bits = dtype == DType::f64 ? 41 : dtype == DType::f32 ? 12 : 3;
+  for (std::size_t at = 0; at + width <= results.size(); at += width) {
+    const std::uint64_t random = mix64(seed + at);
+    if (random % 16 == 0) continue;
+    std::uint64_t word = 0;
+    std::memcpy(&word, &results[at], width);
+    if (random % 16 == 1) word ^= random >> (64 - low_bits) | 1U;
+    std::memcpy(begin + at, &word, width);
+  }
+}
+
 std::optional<FaultRecord> LastWords::fault() const {
   FaultRecord out;
   if (record.size() != sizeof out) return std::nullopt;

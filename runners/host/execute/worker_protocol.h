@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -77,7 +78,8 @@ struct LaunchCommand {
   Schedule schedule = Schedule::forward;
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
-  /// about every other element of the outputs keeps what the previous launch wrote
+  /// of every four elements of the outputs about two keep what the previous launch wrote, one
+  /// nearly
   bool over_results = false;
   /// threads of a block switch at accesses to memory, of code that was compiled for it
   bool interleaved = false;
@@ -113,6 +115,12 @@ struct LaunchReply {
 /// Fills an output before a launch: NaNs for floating types, noise for integers, as a function of
 /// the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
+/// Puts about 15 of every 16 elements of `results` at their places from `begin`, one of them with
+/// other low bits.
+void leave_results(std::byte* begin,
+                   std::span<const std::byte> results,
+                   DType dtype,
+                   std::uint64_t seed);
 
 /// What a worker sends in place of a reply when a signal ends it.
 struct LastWords {
