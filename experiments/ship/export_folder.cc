@@ -68,26 +68,31 @@ void rename_kernels(const ShippedKernel& kernel, const std::string& prefix, Plac
 Placeholders common(const Shipment& shipment, const CompiledShipment& compiled) {
   const KernelSpec& spec = shipment.spec();
   const ShippedKernel &best = shipment.best(), &original = shipment.original();
+  const bool headers = spec.system_headers != nullptr;
   std::vector<std::string> steps(best.kernels.begin() + 1, best.kernels.end());
-  return {{"NAME", shipment.name()},
-          {"TITLE", shipment.name() + ", exported by Warpath; provenance.json says from where."},
-          {"PARAMETERS", c_parameters(spec)},
-          {"VALUES", c_names(spec)},
-          {"CALL", c_names(spec)},
-          {"BEST_COUNT", std::to_string(best.kernels.size())},
-          {"ORIGINAL_COUNT", std::to_string(original.kernels.size())},
-          {"STEPS", steps.empty() ? "none" : joined(steps, ", ")},
-          {"FIELDS", argument_fields(spec)},
-          {"TENSORS", tensor_sizes(spec)},
-          {"KERNELS", kernel_plan(shipment, "original") + kernel_plan(shipment, "best")},
-          {"BEST_NAMES", list_of(compiled.best.names)},
-          {"ORIGINAL_NAMES", list_of(compiled.original.names)},
-          {"BEST_GENCODE", gencode_options(compiled.best)},
-          {"ORIGINAL_GENCODE", gencode_options(compiled.original)},
-          {"BEST_ARCHITECTURES", cmake_architectures(compiled.best)},
-          {"ORIGINAL_ARCHITECTURES", cmake_architectures(compiled.original)},
-          {"BEST_FLAGS", nvcc_options(best)},
-          {"ORIGINAL_FLAGS", nvcc_options(original)}};
+  return {
+      {"NAME", shipment.name()},
+      {"TITLE", shipment.name() + ", exported by Warpath; provenance.json says from where."},
+      {"PARAMETERS", c_parameters(spec)},
+      {"VALUES", c_names(spec)},
+      {"CALL", c_names(spec)},
+      {"BEST_COUNT", std::to_string(best.kernels.size())},
+      {"ORIGINAL_COUNT", std::to_string(original.kernels.size())},
+      {"STEPS", steps.empty() ? "none" : joined(steps, ", ")},
+      {"FIELDS", argument_fields(spec)},
+      {"TENSORS", tensor_sizes(spec)},
+      {"KERNELS", kernel_plan(shipment, "original") + kernel_plan(shipment, "best")},
+      {"BEST_NAMES", list_of(compiled.best.names)},
+      {"ORIGINAL_NAMES", list_of(compiled.original.names)},
+      {"BEST_GENCODE", gencode_options(compiled.best)},
+      {"ORIGINAL_GENCODE", gencode_options(compiled.original)},
+      {"BEST_ARCHITECTURES", cmake_architectures(compiled.best)},
+      {"ORIGINAL_ARCHITECTURES", cmake_architectures(compiled.original)},
+      {"BEST_FLAGS", nvcc_options(best)},
+      {"ORIGINAL_FLAGS", nvcc_options(original)},
+      {"MAKE_HEADERS", headers ? " -Iheaders" : ""},
+      {"CMAKE_HEADERS", headers ? " -I${CMAKE_CURRENT_SOURCE_DIR}/headers" : ""},
+      {"HEADERS", headers ? "| `headers/` | of libraries, as the kernels include them |\n" : ""}};
 }
 
 std::string readme(const Shipment& shipment,
@@ -160,6 +165,10 @@ FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compi
     rename_kernels(kernel, name + "_" + which + "_", values);
     add(name + "_" + which + ".cu", kKernelsTemplate);
     out.emplace_back(which + "_kernel.cu", kernel.source);
+  }
+  if (shipment.spec().system_headers != nullptr) {
+    for (const SystemHeader& header : shipment.spec().system_headers->files)
+      out.emplace_back("headers/" + header.name, header.text);
   }
   out.emplace_back(name + "_images.c",
                    "#include \"" + name + "_images.h\"\n\n" + image_tables(compiled));
