@@ -34,18 +34,6 @@ std::string capitals(std::string text) {
   return text;
 }
 
-/// Options of NVRTC that nvcc has too.
-std::string nvcc_options(const ShippedKernel& kernel) {
-  std::string out = "-std=c++17";
-  for (const std::string& option : kernel.options) {
-    if (option.find("std=") != std::string::npos)
-      out = option;
-    else if (option.find("default-") == std::string::npos)
-      out += " " + option;
-  }
-  return out;
-}
-
 std::string list_of(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + c_literal(name);
@@ -139,6 +127,17 @@ std::string provenance(const Shipment& shipment,
 }
 
 }  // namespace
+
+std::string nvcc_options(const ShippedKernel& kernel) {
+  std::string out = "-std=c++17";
+  for (const std::string& option : kernel.options) {
+    if (option.find("std=") != std::string::npos)
+      out = option;
+    else if (option.find("default-") == std::string::npos)
+      out += " " + option;
+  }
+  return out;
+}
 
 FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compiled) {
   const std::string& name = shipment.name();
