@@ -188,7 +188,7 @@ json Asking::tell(const ToldCandidate& told,
   Hash128 key;
   double parent_speedup = 0;
   {
-    const RecordedRun run(folder_);
+    const RecordedRun run(folder_, RecordedRun::For::building);
     const std::size_t id = run.find(told.node);
     parent_speedup = run.nodes()[id].speedup;
     if (!(parent_speedup > 0)) throw bad_input("NODE", told.node, "a node that was measured");

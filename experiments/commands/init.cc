@@ -9,12 +9,15 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
-#include "engine/spec/local_headers.h"
+#include "engine/spec/npy.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/capture/captured_kernel.h"
+#include "experiments/exchange/python_reference.h"
+#include "experiments/exchange/solution_text.h"
 #include "experiments/init/captured_draft.h"
 #include "experiments/init/guesses.h"
+#include "experiments/init/imported_draft.h"
 #include "experiments/init/spec_draft.h"
 #include "experiments/init/struct_parameters.h"
 #include "experiments/setup/spec_problems.h"
@@ -74,7 +77,8 @@ std::string spec_problem(const std::string& text,
   try {
     nlohmann::json document = nlohmann::json::parse(text);
     document["kernel"]["source_code"] = source;
-    document["reference"]["kernel"]["source_code"] = source;
+    if (document["reference"].contains("kernel"))
+      document["reference"]["kernel"]["source_code"] = source;
     const std::string folder = fs::path(file).parent_path().string();
     for (const KernelSpec& spec : parse_specs(document.dump(), file, folder)) {
       const std::vector<std::string> problems = spec_problems(spec);
@@ -88,11 +92,61 @@ std::string spec_problem(const std::string& text,
   return "";
 }
 
+/// The problem of `--definition`, its reference run; nullopt without one.
+std::optional<PythonProblem> problem_of(const Arguments& arguments) {
+  const auto definition = arguments.value("definition"), workloads = arguments.value("workloads");
+  if (!definition) {
+    for (const char* const flag : {"workloads", "python"}) {
+      if (arguments.has(flag))
+        throw bad_input(std::string("--") + flag, *arguments.value(flag), "--definition beside it");
+    }
+    return std::nullopt;
+  }
+  const std::string python = arguments.value("python").value_or("python3");
+  if (fs::path(*definition).extension() == ".py") {
+    if (workloads) throw bad_input("--workloads", *workloads, "it beside a definition in JSON");
+    return run_problem(*definition, python);
+  }
+  PythonProblem out;
+  out.definition = read_definition(*definition);
+  out.workloads = read_workloads(out.definition, workloads);
+  out.answer = run_reference(out.definition, out.workloads, python);
+  return out;
+}
+
+/// The .npy files of a spec in a folder of their own, which goes again unless it is kept.
+class DataFolder {
+ public:
+  DataFolder(fs::path folder, const PythonProblem& problem, const ImportedDraft& imported)
+      : folder_(std::move(folder)) {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+    fs::create_directories(folder_, error);
+    for (const auto& [name, tensor] : imported.files) write_npy((folder_ / name).string(), tensor);
+    if (!problem.definition_text.empty()) {
+      write_file_atomically(folder_ / "definition.json", problem.definition_text);
+      write_file_atomically(folder_ / "workloads.jsonl", problem.workloads.front().workload + "\n");
+    }
+    if (fs::is_empty(folder_, error)) fs::remove(folder_, error);
+  }
+  ~DataFolder() {
+    std::error_code error;
+    if (!kept_) fs::remove_all(folder_, error);
+  }
+  DataFolder(const DataFolder&) = delete;
+  DataFolder& operator=(const DataFolder&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path folder_;
+  bool kept_ = false;
+};
+
 int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
   const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
   const std::vector<std::string> folders = folders_of(arguments, "include");
-  const FlatSource flat_source = flat_source_file(file, folders);
+  const FlatSource flat_source = cuda_text(file, folders);
   for (const MissingHeader& missing : flat_source.missing)
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
@@ -103,7 +157,8 @@ int init(const Arguments& arguments, const Program&) {
   if (spec_path.extension() != ".json")
     throw bad_input("--output", spec_path.string(), "a name that ends with .json");
   const fs::path text_path = fs::path(spec_path).replace_extension(".kernel.cu");
-  for (const fs::path& path : {spec_path, text_path}) {
+  const fs::path data_path = fs::path(spec_path).replace_extension(".data");
+  for (const fs::path& path : {spec_path, text_path, data_path}) {
     if (fs::exists(path) && !arguments.has("force"))
       throw bad_input(path.string(), "a file that exists", "--force, or another --output");
   }
@@ -121,6 +176,8 @@ int init(const Arguments& arguments, const Program&) {
   const auto main = arguments.value("main"), launches = arguments.value("launches");
   if (main && launches)
     throw bad_input("--launches", *launches, "either captured launches or --main");
+  if (launches && arguments.has("definition"))
+    throw bad_input("--launches", *launches, "either captured launches or --definition");
   if (arguments.has("share") && !launches)
     throw bad_input("--share", *arguments.value("share"), "--launches beside it");
   std::optional<CapturedKernel> captured;
@@ -152,6 +209,17 @@ int init(const Arguments& arguments, const Program&) {
   SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
                                               share ? share_from(*share) : kCapturedShare)
                              : draft_spec(drafted, drafted_kernel, options);
+  const auto published = problem_of(arguments);
+  std::optional<DataFolder> data;
+  if (published) {
+    ImportedDraft imported = import_problem(draft, published->definition, published->workloads,
+                                            published->answer, data_path.filename().string(), file);
+    data.emplace(data_path, *published, imported);
+    draft = std::move(imported.draft);
+    for (const std::string& id : imported.left_out)
+      std::fprintf(stderr, "workload %s is left out: its tensors are too large to be kept\n",
+                   id.c_str());
+  }
   const auto problem = [&](const std::string& text) {
     return spec_problem(text, spec_path.string(), draft.source);
   };
@@ -163,6 +231,7 @@ int init(const Arguments& arguments, const Program&) {
     draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
   write_file_atomically(text_path, draft.source);
   write_file_atomically(spec_path, draft.spec);
+  if (data) data->keep();
   std::printf("%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),
               captured ? (", launches of " + *launches).c_str()
               : options.launch
@@ -190,6 +259,12 @@ void register_command_init(CommandRegistry& registry) {
                  {"system-include", "FOLDER",
                   "of a library (CUB, CUTLASS): its headers stay headers, and the spec names it",
                   Flag::Takes::repeated},
+                 {"definition", "FILE",
+                  "the problem that the kernel solves: a definition of FlashInfer-Trace or "
+                  "SOL-ExecBench (.json), or a problem of KernelBench (.py); FILE.cu may be a "
+                  "solution of it (.json, .py)"},
+                 {"workloads", "FILE", "of the definition: JSON lines"},
+                 {"python", "PROGRAM", "which runs the problem's reference once (python3)"},
                  {"launches", "FILE",
                   "launches that `warpath capture` recorded: sizes, and workloads with weights"},
                  {"share", "SHARE",

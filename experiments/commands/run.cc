@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "engine/base/detailed_error.h"
@@ -9,6 +10,8 @@
 #include "experiments/console/summary_table.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/evaluate/batch.h"
+#include "experiments/evaluate/build_shares.h"
+#include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/shipping.h"
@@ -86,6 +89,59 @@ void say_pages(const std::vector<KernelRun>& runs,
                runs.size() == 1 ? ("; live: " + name + " watch " + what).c_str() : "");
 }
 
+/// Slice after slice, then the finals of each kernel.
+std::vector<KernelReport> share_builds(const std::vector<KernelRun>& runs,
+                                       BuildShares& shares,
+                                       bool resume,
+                                       const Plugins& plugins,
+                                       const Program& program,
+                                       const InterruptWatch& interrupts) {
+  std::vector<KernelReport> reports(runs.size());
+  const auto turn = [&](std::size_t i, std::int64_t builds, int finalists) {
+    KernelRun slice = runs[i];
+    slice.options.run.budget_builds = builds;
+    slice.options.run.finalists = finalists;
+    reports[i] =
+        report_on(slice, resume || shares.kernels()[i].slices > 0, plugins, program, interrupts);
+  };
+  for (auto i = shares.next(); i && !interrupts.stop().stop_requested(); i = shares.next()) {
+    turn(*i, shares.budget(*i), 0);
+    shares.take(*i, reports[*i].result ? &*reports[*i].result : nullptr);
+  }
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const BuildShares::Kernel& kernel = shares.kernels()[i];
+    if (kernel.slices > 0) begun = i + 1;
+    const bool open = kernel.builds > 0 && !interrupts.stop().stop_requested();
+    if (open && runs[i].options.run.finalists > 0)
+      turn(i, kernel.builds, runs[i].options.run.finalists);
+  }
+  reports.resize(begun);
+  return reports;
+}
+
+/// How builds are shared, if they are.
+std::optional<BuildShares> shares_of(const Arguments& arguments,
+                                     const std::vector<KernelRun>& runs) {
+  const auto total = arguments.value("share-builds");
+  if (!total) {
+    for (const char* const flag : {"share-slice", "weight"}) {
+      if (arguments.has(flag))
+        throw bad_input(std::string("--") + flag, "", "--share-builds beside it");
+    }
+    return std::nullopt;
+  }
+  if (arguments.has("budget-builds"))
+    throw bad_input("--budget-builds", *arguments.value("budget-builds"),
+                    "--share-builds alone, which gives each kernel its builds");
+  std::vector<std::string> names;
+  for (const KernelRun& planned : runs) names.push_back(planned.spec.name);
+  const auto slice = arguments.value("share-slice");
+  return BuildShares(weighted_kernels(names, arguments.values("weight")),
+                     static_cast<std::int64_t>(parse_count(*total, "--share-builds")),
+                     slice ? static_cast<std::int64_t>(parse_count(*slice, "--share-slice")) : 10);
+}
+
 int run(const Arguments& arguments, const Program& program) {
   if (arguments.has("print-config")) {
     std::printf("%s\n", options_text(apply_layers(default_options(), arguments)).c_str());
@@ -94,17 +150,20 @@ int run(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const bool resume = arguments.has("resume");
   const std::vector<KernelRun> runs = plan_batch(arguments, plugins, program);
+  std::optional<BuildShares> shares = shares_of(arguments, runs);
   std::set<std::string> noticed;
   for (const KernelRun& planned : runs) {
     if (noticed.insert(planned.runner.name).second) show_notice(planned.runner, plugins.runners);
   }
   const InterruptWatch interrupts;
   std::vector<KernelReport> reports;
+  if (shares) reports = share_builds(runs, *shares, resume, plugins, program, interrupts);
   for (const KernelRun& planned : runs) {
-    if (interrupts.stop().stop_requested()) break;
+    if (shares || interrupts.stop().stop_requested()) break;
     reports.push_back(report_on(planned, resume, plugins, program, interrupts));
   }
   std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());
+  if (shares) std::printf("\n%s", shares_table(*shares).c_str());
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const std::string line = reports[i].result ? narrowed_contract(runs[i].folder) : "";
     if (!line.empty())
@@ -147,6 +206,16 @@ std::vector<Flag> run_flags() {
        .help = "candidates from elsewhere, a JSON object a line (docs/llm.md): tried first, under "
                "the same gates",
        .takes = several},
+      {.name = "share-builds",
+       .value = "N",
+       .help = "evaluations of all kernels together: slice after slice to the one whose weight "
+               "times distance to its bound is largest"},
+      {.name = "share-slice", .value = "N", .help = "evaluations of a slice (10)"},
+      {.name = "weight",
+       .value = "NAME=W",
+       .help = "with --share-builds: how much a kernel counts, such as its share of an "
+               "application's time (1)",
+       .takes = repeated},
       {.name = "attribute",
        .value = "",
        .help = "afterwards find out what each move of the best kernel is worth, as `warpath "

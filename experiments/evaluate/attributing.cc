@@ -260,7 +260,7 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request,
                                          const Plugins& plugins,
                                          const Program& program,
                                          const InterruptWatch& interrupts) {
-  const RecordedRun run(request.folder);
+  const RecordedRun run(request.folder, RecordedRun::For::building);
   const RunFolder lock(request.folder);
   const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
   const MoveTable moves(workers.moves());

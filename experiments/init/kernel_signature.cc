@@ -112,10 +112,11 @@ std::optional<std::vector<KernelParameter>> kernel_parameters(
       elements = std::pair(DType::f32, 1);
     }
     const bool pointer = parameter->is_pointer();
-    const std::string name(parameter->name);
+    const std::string name = parameter->name.empty() ? "unnamed_" + std::to_string(out.size())
+                                                     : std::string(parameter->name);
     if (!elements || parameter->pointer_depth > 1 || parameter->reference ||
-        parameter->is_array() || name.empty() || (!pointer && elements->second > 1)) {
-      why = "parameter " + (name.empty() ? "without a name" : name) + " of type " + type +
+        parameter->is_array() || (!pointer && elements->second > 1)) {
+      why = "parameter " + name + " of type " + type +
             std::string(static_cast<std::size_t>(parameter->pointer_depth), '*');
       return std::nullopt;
     }

@@ -10,6 +10,7 @@
 #include "engine/plugin/options_io.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
+#include "engine/spec/system_headers.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
 
@@ -42,7 +43,7 @@ std::filesystem::path log_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
-RecordedRun::RecordedRun(const std::filesystem::path& folder) : log_(log_of(folder)) {
+RecordedRun::RecordedRun(const std::filesystem::path& folder, For purpose) : log_(log_of(folder)) {
   // Only the options that finals depend on: a run may contain others that this program lacks.
   const std::string config_file = (folder / "config.json").string();
   const nlohmann::json config = read_json_file(config_file);
@@ -52,6 +53,7 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) : log_(log_of(fold
       overlay_options(default_options(), {{group, options.at(group).value()}}, options.place()).run;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
+  if (purpose == For::building) read_system_headers(spec_);
   known_device_ = recorded_device(folder);
   static_cast<void>(read_on());
   if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");

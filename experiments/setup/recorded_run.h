@@ -52,9 +52,13 @@ struct RecordedCost {
 /// A run folder opened read-only: without a lock, so that a running one may be inspected.
 class RecordedRun {
  public:
+  /// Kernels of the run can be built only if the headers of libraries are read again, as they are
+  /// not part of its record.
+  enum class For : std::uint8_t { reading, building };
+
   /// Throws Error(bad_input) naming file and line if `folder` contains no run or its log is
-  /// damaged.
-  explicit RecordedRun(const std::filesystem::path& folder);
+  /// damaged, and, for building, if the headers have changed.
+  explicit RecordedRun(const std::filesystem::path& folder, For purpose = For::reading);
 
   /// Takes in what was written since; false if nothing was. Throws as the constructor.
   bool read_on();

@@ -34,18 +34,6 @@ std::string capitals(std::string text) {
   return text;
 }
 
-/// Options of NVRTC that nvcc has too.
-std::string nvcc_options(const ShippedKernel& kernel) {
-  std::string out = "-std=c++17";
-  for (const std::string& option : kernel.options) {
-    if (option.find("std=") != std::string::npos)
-      out = option;
-    else if (option.find("default-") == std::string::npos)
-      out += " " + option;
-  }
-  return out;
-}
-
 std::string list_of(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + c_literal(name);
@@ -68,26 +56,31 @@ void rename_kernels(const ShippedKernel& kernel, const std::string& prefix, Plac
 Placeholders common(const Shipment& shipment, const CompiledShipment& compiled) {
   const KernelSpec& spec = shipment.spec();
   const ShippedKernel &best = shipment.best(), &original = shipment.original();
+  const bool headers = spec.system_headers != nullptr;
   std::vector<std::string> steps(best.kernels.begin() + 1, best.kernels.end());
-  return {{"NAME", shipment.name()},
-          {"TITLE", shipment.name() + ", exported by Warpath; provenance.json says from where."},
-          {"PARAMETERS", c_parameters(spec)},
-          {"VALUES", c_names(spec)},
-          {"CALL", c_names(spec)},
-          {"BEST_COUNT", std::to_string(best.kernels.size())},
-          {"ORIGINAL_COUNT", std::to_string(original.kernels.size())},
-          {"STEPS", steps.empty() ? "none" : joined(steps, ", ")},
-          {"FIELDS", argument_fields(spec)},
-          {"TENSORS", tensor_sizes(spec)},
-          {"KERNELS", kernel_plan(shipment, "original") + kernel_plan(shipment, "best")},
-          {"BEST_NAMES", list_of(compiled.best.names)},
-          {"ORIGINAL_NAMES", list_of(compiled.original.names)},
-          {"BEST_GENCODE", gencode_options(compiled.best)},
-          {"ORIGINAL_GENCODE", gencode_options(compiled.original)},
-          {"BEST_ARCHITECTURES", cmake_architectures(compiled.best)},
-          {"ORIGINAL_ARCHITECTURES", cmake_architectures(compiled.original)},
-          {"BEST_FLAGS", nvcc_options(best)},
-          {"ORIGINAL_FLAGS", nvcc_options(original)}};
+  return {
+      {"NAME", shipment.name()},
+      {"TITLE", shipment.name() + ", exported by Warpath; provenance.json says from where."},
+      {"PARAMETERS", c_parameters(spec)},
+      {"VALUES", c_names(spec)},
+      {"CALL", c_names(spec)},
+      {"BEST_COUNT", std::to_string(best.kernels.size())},
+      {"ORIGINAL_COUNT", std::to_string(original.kernels.size())},
+      {"STEPS", steps.empty() ? "none" : joined(steps, ", ")},
+      {"FIELDS", argument_fields(spec)},
+      {"TENSORS", tensor_sizes(spec)},
+      {"KERNELS", kernel_plan(shipment, "original") + kernel_plan(shipment, "best")},
+      {"BEST_NAMES", list_of(compiled.best.names)},
+      {"ORIGINAL_NAMES", list_of(compiled.original.names)},
+      {"BEST_GENCODE", gencode_options(compiled.best)},
+      {"ORIGINAL_GENCODE", gencode_options(compiled.original)},
+      {"BEST_ARCHITECTURES", cmake_architectures(compiled.best)},
+      {"ORIGINAL_ARCHITECTURES", cmake_architectures(compiled.original)},
+      {"BEST_FLAGS", nvcc_options(best)},
+      {"ORIGINAL_FLAGS", nvcc_options(original)},
+      {"MAKE_HEADERS", headers ? " -Iheaders" : ""},
+      {"CMAKE_HEADERS", headers ? " -I${CMAKE_CURRENT_SOURCE_DIR}/headers" : ""},
+      {"HEADERS", headers ? "| `headers/` | of libraries, as the kernels include them |\n" : ""}};
 }
 
 std::string readme(const Shipment& shipment,
@@ -135,6 +128,17 @@ std::string provenance(const Shipment& shipment,
 
 }  // namespace
 
+std::string nvcc_options(const ShippedKernel& kernel) {
+  std::string out = "-std=c++17";
+  for (const std::string& option : kernel.options) {
+    if (option.find("std=") != std::string::npos)
+      out = option;
+    else if (option.find("default-") == std::string::npos)
+      out += " " + option;
+  }
+  return out;
+}
+
 FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compiled) {
   const std::string& name = shipment.name();
   const TestCode test = test_code(shipment);
@@ -160,6 +164,10 @@ FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compi
     rename_kernels(kernel, name + "_" + which + "_", values);
     add(name + "_" + which + ".cu", kKernelsTemplate);
     out.emplace_back(which + "_kernel.cu", kernel.source);
+  }
+  if (shipment.spec().system_headers != nullptr) {
+    for (const SystemHeader& header : shipment.spec().system_headers->files)
+      out.emplace_back("headers/" + header.name, header.text);
   }
   out.emplace_back(name + "_images.c",
                    "#include \"" + name + "_images.h\"\n\n" + image_tables(compiled));

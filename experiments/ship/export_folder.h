@@ -17,6 +17,9 @@ using FolderFiles = std::vector<std::pair<std::string, std::string>>;
 /// folder or to this program. Throws Error(bad_input) for a spec that cannot be evaluated.
 [[nodiscard]] FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compiled);
 
+/// Options of NVRTC that nvcc has too, "-std=c++17 -maxrregcount=64".
+[[nodiscard]] std::string nvcc_options(const ShippedKernel& kernel);
+
 /// Throws Error(bad_input) if there is something of this name.
 void refuse_existing(const std::filesystem::path& folder);
 

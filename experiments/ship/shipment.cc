@@ -59,7 +59,8 @@ bool names_word(std::string_view source, const std::string& word) {
 
 }  // namespace
 
-Shipment::Shipment(const fs::path& folder) : folder_(folder), run_(folder) {
+Shipment::Shipment(const fs::path& folder)
+    : folder_(folder), run_(folder, RecordedRun::For::building) {
   const std::string& runner = run_.run().runner;
   if (!launches_kernels(runner))
     throw bad_input(folder.string(), "a run of the " + runner + " runner",

@@ -1,10 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/evaluate/attributing.h"
+#include "experiments/setup/recorded_run.h"
 #include "runners/cuda/compile/availability.h"
 #include "tests/experiments/program.h"
+#include "tests/support/recorded_gpu_run.h"
 
 using namespace warpath::testing;
 using nlohmann::json;
@@ -180,6 +186,55 @@ TEST_CASE(
   const std::string best = json::parse(read_file(kernel / "best_summary.json")).at("best_key");
   if (best != key)
     CHECK(contains(run_program({"report", kernel.string()}).out, "about another kernel"));
+}
+
+TEST_CASE("what a run's kernels include of libraries is there when their code is looked at") {
+  if (!warpath::cuda::probe_platform().nvrtc_problem.empty()) return;
+  const TemporaryFolder folder;
+  json spec = json::parse(read_file(spec_in(folder)));
+  std::filesystem::create_directories(folder / "lib/small");
+  write_file(folder / "lib/small/twice.cuh",
+             "__device__ inline float doubled(float x) { return 2.0f * x; }\n");
+  json& kernel = spec["kernel"];
+  std::string source = kernel["source_code"];
+  source.replace(source.find("2.0f * x[i]"), 11, "doubled(x[i])");
+  kernel["source_code"] = "#include <small/twice.cuh>\n" + source;
+  kernel["system_include_folders"] = {"lib"};
+  write_file(folder / "spec.json", spec.dump());
+  const warpath::KernelSpec loaded = warpath::load_specs(folder / "spec.json").front();
+  warpath::Variant best = baseline_variant(loaded);
+  best.tunables["WASTE"] = 1;
+  const std::string run = folder / "run";
+  warpath::test::record_gpu_run(run, loaded, best);
+  const auto evidence = [&](warpath::RecordedRun::For purpose) {
+    const warpath::RecordedRun recorded(run, purpose);
+    const warpath::AttributionSetup setup{.run = recorded,
+                                          .node = recorded.find("best"),
+                                          .runner_text = "cuda",
+                                          .options = warpath::default_options(),
+                                          .repeat = 1,
+                                          .stage = warpath::Stage::screening,
+                                          .code = "sm_90a",
+                                          .program = std::getenv("WARPATH_PROGRAM")};
+    const warpath::MoveRegistry moves("move");
+    warpath::test::RecordedDevice device(2);
+    return attribute(setup, warpath::MoveTable(moves), device, [](const auto&) {}, {}, {})
+        ->moves.at(0)
+        .code;
+  };
+  const auto code = evidence(warpath::RecordedRun::For::building);
+  REQUIRE(code.has_value());
+  CHECK_FALSE(code->difference.empty());
+  CHECK_THROWS_AS(static_cast<void>(evidence(warpath::RecordedRun::For::reading)), warpath::Error);
+  // Kernels are not built with other headers than those that were measured; looking needs none.
+  write_file(folder / "lib/small/twice.cuh", "// another\n");
+  const ProgramResult changed = run_program({"attribute", run, "--runner", "host"});
+  CHECK(changed.code == 64);
+  CHECK(contains(changed.err, "headers that have changed"));
+  CHECK(
+      run_program({"tell", run, "--node", "best", "--move", "set_tunable@tunable:UNUSED(value=2)"})
+          .code == 64);
+  CHECK(run_program({"report", run}).code == 0);
 }
 
 TEST_CASE("a run of pretended timings is taken apart too, one kernel after the other") {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "engine/spec/launch.h"
 #include "engine/spec/spec_load.h"
@@ -303,6 +304,45 @@ TEST_CASE("every file of an export compiles without warnings, and its library li
   const CommandOutput tested = run_in(exported(), {"build/row_sums_v2_test"});
   CHECK((tested.code == 77 || tested.code == 0));  // 77: no device
   fs::remove_all(fs::path(exported()) / "build");
+}
+
+TEST_CASE("headers of libraries go with the kernels, and are what both are built with") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "lib/small/detail");
+  write_file(folder / "lib/small/scale.cuh",
+             "#pragma once\n#include \"detail/factor.cuh\"\n#include <cuda_fp16.h>\n"
+             "__device__ inline float scaled(float x) { return small::kFactor * x; }\n");
+  write_file(folder / "lib/small/detail/factor.cuh",
+             "#pragma once\nnamespace small { constexpr float kFactor = 2.0f; }\n");
+  ManySided kernel = many_sided();
+  nlohmann::json spec = to_json(kernel.spec);
+  const std::string include = "#include <small/scale.cuh>\n";
+  spec["kernel"]["source_code"] = include + kernel.spec.source;
+  spec["kernel"]["system_include_folders"] = {folder / "lib"};
+  kernel.spec = parse_specs(spec.dump(), "many_sided.json", "", false).front();
+  kernel.best.source = include + kernel.best.source;
+  kernel.best.source.replace(kernel.best.source.find("y[i] += partial[i]"), 18,
+                             "y[i] += scaled(partial[i])");
+  test::record_gpu_run(folder / "run", kernel.spec, kernel.best);
+  const ProgramResult made =
+      run_program({"export", folder / "run", folder / "out", "--arch", "sm_90"});
+  REQUIRE_MESSAGE(made.code == 0, made.err);
+  fs::rename(folder / "lib", folder / "gone");
+  CHECK(read_file(folder / "out/headers/small/detail/factor.cuh") ==
+        read_file(folder / "gone/small/detail/factor.cuh"));
+  CHECK(read_file(folder / "out/headers/small/scale.cuh")
+            .find("#include <small/detail/factor.cuh>") != std::string::npos);
+  CHECK(read_file(folder / "out/README.md").find("| `headers/` |") != std::string::npos);
+  const auto files = nlohmann::json::parse(read_file(folder / "out/provenance.json")).at("files");
+  CHECK(files.contains("headers/small/scale.cuh"));
+  const CommandOutput built =
+      run_in(folder / "out", {"make", "-j2", "NVCC=" + nvcc(), "build/librow_sums_v2.so"});
+  CHECK_MESSAGE(built.code == 0, built.text);
+  const ProgramResult refused =
+      run_program({"export", folder / "run", folder / "again", "--arch", "none"});
+  CHECK(refused.code == 64);
+  CHECK(refused.err.find("headers that have changed") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "again"));
 }
 
 TEST_CASE("the header is one of C, and of C++") {

@@ -78,6 +78,9 @@ CompileRequest request_for(const KernelSpec& spec,
                          .arch = arch,
                          .options = std::move(split.others)};
   if (spec.system_headers != nullptr) {
+    if (spec.system_headers->files.empty())
+      throw bad_input(spec.place("/kernel/headers_key"), spec.system_headers->key,
+                      "headers of libraries that were read");
     for (const SystemHeader& header : spec.system_headers->files)
       request.headers.push_back({header.name, header.text});
   }
