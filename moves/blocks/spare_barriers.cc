@@ -55,6 +55,7 @@ class BarrierNeeds {
   bool read(std::string& why) {
     if (!facts_.has_barrier) return why = "the kernel has no barrier", false;
     if (!(why = facts_.veto).empty()) return false;
+    if (facts_.has_assembly) return why = "inline assembly joins the threads", false;
     const auto block = block_extents(context_.variant);
     const bool fixed = std::ranges::all_of(context_.variant.launch.block, &Expression::is_constant);
     if (!block || !fixed) return why = "the block's size is no constant", false;

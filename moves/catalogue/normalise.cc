@@ -28,7 +28,7 @@ class Normalise final : public Move {
     if (wanted.site != kKernelSite)
       return why = "normalise applies to the kernel as a whole", std::nullopt;
     if (auto normal = with_normal_form(context)) return normal;
-    return normal_form(context.spec, context.variant, why);
+    return normal_form(context, why);
   }
 
  private:
@@ -39,16 +39,15 @@ std::optional<Variant> normal_form_of(const MoveContext& context) {
   std::string why;
   const auto model = model::model_kernel(context.spec, context.variant, why);
   if (model == nullptr) {
-    // opaque text may be a macro's; an open condition stays open
+    // opaque text may be a macro's, an open condition the device's to decide
     const model::Unit unit = model::parse(context.spec, context.variant);
     const model::Function* const kernel = unit.find_kernel(context.variant.kernel_name);
-    if (kernel == nullptr || kernel->opaque.empty() || kernel->unresolved_conditionals ||
-        unit.macros().empty())
-      return std::nullopt;
+    const bool macros = kernel != nullptr && !kernel->opaque.empty() && !unit.macros().empty();
+    if (kernel == nullptr || !(macros || kernel->unresolved_conditionals)) return std::nullopt;
   } else if (!may_be_normalised(model->facts)) {
     return std::nullopt;
   }
-  return normal_form(context.spec, context.variant, why);
+  return normal_form(context, why);
 }
 
 }  // namespace

@@ -108,8 +108,19 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
   if (const std::string name = declared_twice(loop); !name.empty())
     return why = name + " has two meanings in the loop", std::nullopt;
   std::vector<const Declarator*> locals;
+  const std::vector<std::string> written = facts.names_written(*loop.stmt->body);
+  // what an iteration changes is not known before it; its own variables are until it does so
+  const auto reads_changed = [&](const auto& part, const std::vector<const Declarator*>& own) {
+    return std::ranges::any_of(written, [&](const std::string& name) {
+      const bool is_own =
+          std::ranges::any_of(own, [&](const Declarator* d) { return d->name == name; });
+      return name != loop.variable && !is_own && mentions(part, name);
+    });
+  };
   std::size_t k = 0;
-  for (; k < body.size() && is_pure_load(facts, *body[k], locals); ++k) {
+  for (;
+       k < body.size() && is_pure_load(facts, *body[k], locals) && !reads_changed(*body[k], locals);
+       ++k) {
     for (const Declarator* d : body[k]->declarators) locals.push_back(d);
     out.loads.push_back(body[k]);
   }
@@ -125,10 +136,9 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
       if (enclosing_loop(*access->stmt) != loop.stmt ||
           access->guards.size() != facts.guards_at(*body.front()).size())
         continue;
-      bool moves = mentions(*access->expr, loop.variable), nested = false, fixed_place = true;
+      bool moves = mentions(*access->expr, loop.variable), nested = false;
+      bool fixed_place = !reads_changed(*access->expr, {});
       for (const Declarator* d : locals) moves = moves || mentions(*access->expr, d->name);
-      for (const std::string& name : facts.names_written(*s))
-        fixed_place = fixed_place && !mentions(*access->expr, name);
       for (const Stmt* t : out.uses) {
         for (const Declarator* d : t->declarators)
           fixed_place = fixed_place && !mentions(*access->expr, d->name);

@@ -196,6 +196,7 @@ std::optional<Variant> strided_over_blocks(const MoveContext& context,
   const Function& kernel = *model.kernel;
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads do not work together: site thread fits better", std::nullopt;
+  if (facts.has_assembly) return why = "inline assembly joins the threads", std::nullopt;
   const auto items = c_text(context, model, context.variant.launch.grid[0]);
   if (!items) return why = "the number of blocks cannot be said in the kernel", std::nullopt;
   if (!mentions(*kernel.body, "blockIdx"))

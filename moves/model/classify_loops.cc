@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/facts_state.h"
+#include "moves/syntax/assembly.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
@@ -184,7 +185,9 @@ class Classifier {
           owner = owner->parent;
         if (owner == loop_.stmt) loop_.exits_early = true;
       }
-      if (s.kind == StmtKind::assembly) calls_ = "inline assembly";
+      if (s.kind == StmtKind::assembly &&
+          effect_of_assembly(*facts_.unit, s) != AssemblyEffect::none)
+        calls_ = "inline assembly";
       return true;
     };
     if (loop_.stmt->body == nullptr) return;

@@ -110,6 +110,33 @@ bool covers_kernel(const KernelFacts& facts,
   });
 }
 
+/// The launch has a thread for every value of `index` below the bound, as far as the workloads say:
+/// a guard beyond the launch leaves undone what a larger launch would do.
+bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const Polynomial& bound) {
+  const Polynomial& index = thread.value;
+  const std::string axis_name(kAxes[static_cast<std::size_t>(thread.axis)]);
+  const bool of_block = !index.mentions("threadIdx." + axis_name);
+  const std::string counted = (of_block ? "blockIdx." : "threadIdx.") + axis_name;
+  if (!index.affine_in(counted)) return true;
+  const Polynomial step = index.coefficient_of(counted);
+  const FactSources& sources = facts.state->sources;
+  if (sources.spec == nullptr || sources.variant == nullptr) return true;
+  return std::ranges::all_of(sources.spec->workloads, [&](const Workload& workload) {
+    if (!serves(*sources.spec, *sources.variant, workload)) return true;
+    Bindings values = facts.values(workload);
+    const auto set_last = [&](const std::string& place, const std::string& extent) {
+      const auto known = values.find(extent);
+      if (known != values.end()) values.insert_or_assign(place, known->second - 1);
+    };
+    for (const std::string_view axis : kAxes) {
+      set_last("threadIdx." + std::string(axis), "blockDim." + std::string(axis));
+      set_last("blockIdx." + std::string(axis), "gridDim." + std::string(axis));
+    }
+    const auto next = (index + step).evaluate(values), end = bound.evaluate(values);
+    return !next || !end || *next >= *end;
+  });
+}
+
 void find_thread_indices(KernelFacts& facts) {
   const ThreadBounds bounds = thread_bounds(facts);
   walk(*facts.kernel->body, [&](const Stmt& s) {
@@ -148,7 +175,9 @@ void find_thread_indices(KernelFacts& facts) {
         if (known == bounds.end()) continue;
         for (const Polynomial* p : known->second) {
           const std::optional<Polynomial> bound = bound_in(*p, out.value);
-          if (!bound || !covers_kernel(facts, bounds, out.value, *bound)) continue;
+          if (!bound || !covers_kernel(facts, bounds, out.value, *bound) ||
+              !launch_reaches(facts, out, *bound))
+            continue;
           out.bound = bound;
           out.guard = guard.get();
           break;

@@ -26,6 +26,7 @@ class KernelWalker {
 
   // walk_statements.cc
   void statement(const Stmt& s);
+  void assembly(const Stmt& s);
   void lone_word(const Expr& e);
   void block(const Stmt& s);
   static bool returns(const Stmt& s);
@@ -58,6 +59,7 @@ class KernelWalker {
   void escape_if_pointer(const Expr& value, const Expr& target);
   void unknown_call(const std::string& what, Span span, bool stays = false);
   void call(const Expr& e, Mode mode);
+  [[nodiscard]] bool is_of_file(const Expr& atomic);
   void expand(const Expr& e, const Expansion& expansion, Mode mode);
   void visit_helper(const Expr& e, Mode mode);
   [[nodiscard]] static bool takes_address_of(const Expansion& expansion, std::size_t parameter);

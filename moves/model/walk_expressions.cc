@@ -2,6 +2,7 @@
 
 #include "moves/model/kernel_walker.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath::model {
 namespace {
@@ -16,7 +17,8 @@ bool is_warp_op(std::string_view name) {
   return name.starts_with("__shfl") || name.starts_with("__ballot") || name.starts_with("__any") ||
          name.starts_with("__all") || name.starts_with("__syncwarp") ||
          name.starts_with("__activemask") || name.starts_with("__match") ||
-         name.starts_with("__reduce_");
+         name.starts_with("__reduce_") || name == "cudaGridDependencySynchronize" ||
+         name == "cudaTriggerProgrammaticLaunchCompletion";
 }
 bool is_harmless(std::string_view name) {
   return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") ||
@@ -213,13 +215,31 @@ void KernelWalker::unknown_call(const std::string& what, Span span, bool stays) 
     facts_.unknown_calls.push_back(what);
 }
 
+/// The atomic is a function of the file: one of that name takes a pointer to what the address is
+/// of, or to what is not known.
+bool KernelWalker::is_of_file(const Expr& atomic) {
+  const Value where = reader_.read(atomic.arg(1));
+  const std::string type = where.is_pointer() && where.width == 1
+                               ? facts_.arrays[static_cast<std::size_t>(where.array)].type
+                               : std::string();
+  const std::string_view f = callee(atomic);
+  if (unit_.find_function(f) == nullptr && !dtype_of_type(type)) return false;
+  return std::ranges::any_of(unit_.functions(), [&](const Function* own) {
+    if (own->name != f || own->body == nullptr) return false;
+    if (own->parameters.empty() || !own->template_parameters.empty() || !dtype_of_type(type))
+      return true;
+    const std::string taken = unit_.resolved_type(unit_.plain_text(own->parameters[0]->type));
+    return taken == type || !(dtype_of_type(taken) || unit_.is_type_name(taken) ||
+                              taken.find("::") != std::string::npos);
+  });
+}
+
 void KernelWalker::call(const Expr& e, Mode mode) {
   std::string_view f = callee(e);
   if (f.starts_with("std::")) f.remove_prefix(5);
   if (is_barrier(f)) facts_.has_barrier = true;
   if (is_warp_op(f)) facts_.has_warp_ops = true;
-  const bool atomic =
-      f.starts_with("atomic") && e.args.size() >= 2 && unit_.find_function(f) == nullptr;
+  const bool atomic = f.starts_with("atomic") && e.args.size() >= 2 && !is_of_file(e);
   if (atomic || is_load_intrinsic(f) || is_store_intrinsic(f)) {
     for (std::size_t i = 2; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
     if (e.args.size() < 2) return;

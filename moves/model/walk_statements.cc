@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/kernel_walker.h"
+#include "moves/syntax/assembly.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
@@ -30,6 +31,20 @@ void KernelWalker::run() {
   statement(*facts_.kernel->body);
 }
 
+void KernelWalker::assembly(const Stmt& s) {
+  const AssemblyEffect effect = effect_of_assembly(unit_, s);
+  facts_.has_assembly = facts_.has_assembly || effect != AssemblyEffect::none;
+  facts_.has_warp_ops = facts_.has_warp_ops || effect == AssemblyEffect::joins;
+  if (effect == AssemblyEffect::unknown) state_.unknown_effects.push_back({"", s.span, true});
+  for (std::size_t i = 0; i < s.operands.size(); ++i) {
+    visit(*s.operands[i], i < s.outputs ? Mode::read_write : Mode::read);
+    // of an element the instructions get the value
+    if (effect == AssemblyEffect::unknown || !s.operands[i]->is(ExprKind::subscript))
+      escape(*s.operands[i]);
+    if (i < s.outputs) changed(*s.operands[i]);
+  }
+}
+
 void KernelWalker::statement(const Stmt& s) {
   state_.guards[&s] = guards_;
   switch (s.kind) {
@@ -52,13 +67,7 @@ void KernelWalker::statement(const Stmt& s) {
       switched(s);
       break;
     case StmtKind::assembly:
-      facts_.has_assembly = true;
-      state_.unknown_effects.push_back({"", s.span, true});
-      for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        visit(*s.operands[i], i < s.outputs ? Mode::read_write : Mode::read);
-        escape(*s.operands[i]);
-        if (i < s.outputs) changed(*s.operands[i]);
-      }
+      assembly(s);
       break;
     case StmtKind::macro:  // may repeat or skip its body
       unknown_call(unit_.plain_text(s.header), s.span);

@@ -300,6 +300,33 @@ std::string value_name(const Function& function) {
   return function.name.starts_with("operator") ? "value" : std::string(function.name) + "_value";
 }
 
+std::optional<std::string> value_in_place(const NormalSite& site, const HelperCall& helper) {
+  const Function& f = *helper.function;
+  const Expr* const value = returned_expression(f);
+  const std::string type = value_type(site, helper);
+  if (value == nullptr || type.empty() || type.find_first_of("&([") != std::string::npos ||
+      type.find("auto") != std::string::npos || !is_pure(site.unit, *value))
+    return std::nullopt;
+  BoundParameters bound;
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    const Declarator& p = *f.parameters[i];
+    const Expr& a = *helper.arguments[i];
+    const bool numbers =
+        !p.is_pointer() && !p.is_array() && !p.has(kVolatile) && (!p.reference || p.has(kConst));
+    if (!numbers || !is_pure(site.unit, a) || i + 1 >= helper.call->args.size())
+      return std::nullopt;
+    if (p.name.empty()) continue;
+    std::string wanted = site.unit.plain_text(p.type);
+    if (const auto t = helper.types.find(wanted); t != helper.types.end()) wanted = t->second;
+    bound.names[std::string(p.name)] =
+        "static_cast<" + wanted + ">(" + std::string(site.unit.text(a.outer)) + ")";
+  }
+  bound.names.insert(helper.members.begin(), helper.members.end());
+  std::vector<Edit> edits;
+  rename_words(site, helper, bound, edits);
+  return "static_cast<" + type + ">(" + substituted(site.unit, value->outer, edits) + ")";
+}
+
 std::optional<BodyText> body_of(const NormalSite& site,
                                 const HelperCall& helper,
                                 std::string& why) {

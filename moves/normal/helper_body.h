@@ -31,6 +31,12 @@ struct BodyText {
                                               const HelperCall& helper,
                                               std::string& why);
 
+/// The value of a call as an expression that may stand in its place, wherever that is: of a helper
+/// that consists of one return of a value of its parameters. nullopt if the body is more, or its
+/// arguments cannot be written in it.
+[[nodiscard]] std::optional<std::string> value_in_place(const NormalSite& site,
+                                                        const HelperCall& helper);
+
 /// Variables of the kernel that the arguments let the helper change: passed by reference or by
 /// address, or changed in the arguments themselves.
 [[nodiscard]] std::set<std::string, std::less<>> exposed_names(const NormalSite& site,

@@ -6,6 +6,8 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
 #include "moves/normal/member_call.h"
+#include "moves/normal/overloads.h"
+#include "moves/syntax/assembly.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -153,7 +155,8 @@ std::string unmovable(const Unit& unit, const Function& function) {
   std::string what;
   if (!function.opaque.empty() || function.unresolved_conditionals) return "is not understood";
   walk(*function.body, [&](const Stmt& s) {
-    if (s.is(StmtKind::assembly)) what = "holds inline assembly";
+    if (s.is(StmtKind::assembly) && effect_of_assembly(unit, s) == AssemblyEffect::unknown)
+      what = "holds inline assembly";
     if (s.is(StmtKind::goto_) || s.is(StmtKind::label)) what = "jumps";
     if (s.is(StmtKind::try_) || s.is(StmtKind::opaque)) what = "is not understood";
     if (s.is(StmtKind::directive) && s.name != "pragma") what = "has preprocessor lines";
@@ -269,25 +272,6 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   return true;
 }
 
-/// Of several definitions keeps the one whose parameters have the arguments' very types, if it is
-/// the only one.
-void keep_exact(const NormalSite& site, const Expr& call, std::vector<const Function*>& all) {
-  if (site.unit.text(call.arg(0)).find('<') != std::string_view::npos) return;
-  std::vector<const Function*> exact;
-  for (const Function* f : all) {
-    bool same = f->template_parameters.empty();
-    for (std::size_t i = 0; same && i + 1 < call.args.size(); ++i) {
-      const Declarator& p = *f->parameters[i];
-      const std::size_t depth = static_cast<std::size_t>(p.pointer_depth) + p.extents.size();
-      const std::string type =
-          site.unit.resolved_type(site.unit.plain_text(p.type)) + std::string(depth, '*');
-      same = type == type_of(site.facts, call.arg(i + 1));
-    }
-    if (same) exact.push_back(f);
-  }
-  if (exact.size() == 1) all = std::move(exact);
-}
-
 bool is_quiet_within(const Unit& unit, const Function& function, int depth) {
   constexpr int kDeepest = 8;
   if (function.body == nullptr || depth > kDeepest) return false;
@@ -400,10 +384,6 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
   };
   const auto member = member_call(site, call);
   const std::string f(member ? member->name : unqualified(callee(call)));
-  const Unit nothing = parse(std::string());  // names that no file declares
-  if (!member && (is_pure_function(nothing, f) || is_cuda_name(f) || f.starts_with("__") ||
-                  f.starts_with("atomic")))
-    return declined(f + " is also a name of CUDA");
   std::vector<const Function*> definitions;
   std::size_t heads = 0;
   const std::size_t given = call.args.size() - 1;
@@ -422,11 +402,13 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
     }
     if (defaults) c->body != nullptr ? definitions.push_back(c) : static_cast<void>(++heads);
   }
-  if (definitions.size() > 1) keep_exact(site, call, definitions);
+  if (definitions.size() > 1) keep_chosen(site, call, definitions);
   if (definitions.size() > 1) return declined("there is more than one " + f);
   if (definitions.empty())
     return declined(heads > 0 ? f + " is defined elsewhere" : f + " takes other arguments");
   HelperCall out;
+  if (!member && is_name_of_cuda(f) && !takes_exactly(site, call, *definitions[0]))
+    return declined(f + " is also a name of CUDA");
   out.call = &call;
   out.function = definitions[0];
   const Function& function = *out.function;

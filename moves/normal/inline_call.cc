@@ -178,12 +178,11 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-}  // namespace
-
-bool inline_call(const NormalSite& site,
-                 const Expr& call,
-                 std::vector<Edit>& edits,
-                 std::string& why) {
+/// The body before the statement of the call.
+bool inline_before(const NormalSite& site,
+                   const Expr& call,
+                   std::vector<Edit>& edits,
+                   std::string& why) {
   const auto place = place_of(call, why);
   if (!place) return false;
   bool jumps = false;
@@ -273,6 +272,22 @@ bool inline_call(const NormalSite& site,
     const std::size_t at = site.kernel.body->span.begin + 1;
     edits.push_back({at, at, std::move(text)});
   }
+  return true;
+}
+
+}  // namespace
+
+bool inline_call(const NormalSite& site,
+                 const Expr& call,
+                 std::vector<Edit>& edits,
+                 std::string& why) {
+  if (inline_before(site, call, edits, why)) return true;
+  edits.clear();
+  std::string ignored;
+  const auto helper = resolve_helper(site, call, ignored);
+  const auto value = helper ? value_in_place(site, *helper) : std::nullopt;
+  if (!value) return false;
+  edits.push_back({call.span.begin, call.span.end, *value});
   return true;
 }
 

@@ -1,9 +1,11 @@
 #include "moves/normal/member_call.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/text/local_names.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -45,26 +47,95 @@ std::vector<NamePart> parts_of(std::string_view text) {
   return out;
 }
 
-/// The class whose members the file defines; null unless there is exactly one of the name.
+/// What a class that specialises a template says behind its name: "<half, T>" in pieces; empty for
+/// other classes.
+std::vector<std::string> specialised(const NormalSite& site, const Record& record) {
+  const std::string head = site.unit.plain_text(record.head);
+  const std::size_t close = head.rfind('>');
+  if (!head.starts_with("<") || close == std::string::npos) return {};
+  return split_arguments(std::string_view(head).substr(1, close - 1));
+}
+
+/// A type as it is compared: by its definition, integers of fixed width by their C names.
+std::string known_type(const NormalSite& site, const std::string& text) {
+  static const std::map<std::string, std::string, std::less<>> kFixed{
+      {"int8_t", "signed char"},      {"uint8_t", "unsigned char"}, {"int16_t", "short"},
+      {"uint16_t", "unsigned short"}, {"int32_t", "int"},           {"uint32_t", "unsigned int"},
+      {"unsigned", "unsigned int"},   {"int64_t", "long"},          {"uint64_t", "unsigned long"}};
+  std::string out = site.unit.resolved_type(text);
+  const auto fixed = kFixed.find(out);
+  return fixed == kFixed.end() ? out : fixed->second;
+}
+
+/// Whether the specialisation is meant by the arguments; nullopt if that is not certain.
+std::optional<bool> is_meant(const NormalSite& site,
+                             const Record& record,
+                             const std::vector<std::string>& given) {
+  const std::vector<std::string> own = specialised(site, record);
+  if (own.size() != given.size()) return std::nullopt;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const bool open = std::ranges::any_of(
+        record.template_parameters,
+        [&](const TemplateParameter& p) { return own[i].find(p.name) != std::string::npos; });
+    const std::string a = known_type(site, own[i]), b = known_type(site, given[i]);
+    if (open && a != own[i]) return std::nullopt;
+    if (open || a == b) continue;
+    // two names that are types of their own
+    const auto apart = [&](const std::string& type) {
+      return dtype_of_type(type).has_value() || site.unit.is_type_name(type) ||
+             type.find("::") != std::string::npos || type.find("unsigned") == 0 ||
+             type.find("signed") == 0;
+    };
+    if (!dtype_of_type(b) || !apart(a) || dtype_of_type(a) == dtype_of_type(b)) return std::nullopt;
+    return false;
+  }
+  // an argument that is more than a parameter's name may be or not be of that form
+  const bool plain = std::ranges::all_of(own, [&](const std::string& text) {
+    return std::ranges::none_of(record.template_parameters, [&](const TemplateParameter& p) {
+      return text != p.name && text.find(p.name) != std::string::npos;
+    });
+  });
+  return plain ? std::optional(true) : std::nullopt;
+}
+
+/// The class whose members the file defines, the template's own or the only specialisation that the
+/// arguments mean; null if that is not certain.
 const Record* record_of(const NormalSite& site,
                         const std::vector<NamePart>& parts,
                         std::size_t count) {
   std::string path;
   for (std::size_t i = 0; i < count; ++i) path += (i > 0 ? "::" : "") + parts[i].name;
-  const Record* found = nullptr;
+  std::vector<const Record*> all;
   for (const Function* f : site.unit.functions()) {
-    if (f->record == nullptr || f->record == found || f->record->name != parts[count - 1].name)
-      continue;
+    if (f->record == nullptr || f->record->name != parts[count - 1].name) continue;
     if (f->scope != path && !f->scope.ends_with("::" + path)) continue;
-    if (found != nullptr) return nullptr;
-    found = f->record;
+    if (std::ranges::find(all, f->record) == all.end()) all.push_back(f->record);
   }
-  return found;
+  const Record* general = nullptr;
+  const Record* special = nullptr;
+  for (const Record* record : all) {
+    const bool is_special = !specialised(site, *record).empty();
+    const auto meant =
+        is_special ? is_meant(site, *record, parts[count - 1].arguments) : std::optional(true);
+    const Record*& place = is_special ? special : general;
+    if (!meant || (*meant && place != nullptr)) return nullptr;
+    if (*meant) place = record;
+  }
+  return special != nullptr ? special : general;
 }
 
 /// Gives the parameters of the class their arguments.
 bool bind_class(const NormalSite& site, const std::vector<std::string>& given, MemberCall& out) {
   const auto parameters = out.record->template_parameters;
+  const std::vector<std::string> own = specialised(site, *out.record);
+  if (!own.empty()) {
+    for (const TemplateParameter& p : parameters) {
+      const auto at = std::ranges::find(own, p.name);
+      if (at == own.end()) return false;
+      out.types.emplace(p.name, given[static_cast<std::size_t>(at - own.begin())]);
+    }
+    return true;
+  }
   if (given.size() > parameters.size()) return false;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const TemplateParameter& p = parameters[i];
@@ -113,7 +184,9 @@ std::set<std::string, std::less<>> declared_in(const NormalSite& site, const Rec
 bool is_plain(const NormalSite& site, const Record& record) {
   static const std::set<std::string, std::less<>> kMore{
       "typedef", "using", "enum", "struct", "class", "union", "virtual", "mutable", "friend"};
-  if (site.unit.text(record.head).find(':') != std::string_view::npos) return false;
+  std::string_view head = site.unit.text(record.head);
+  if (head.starts_with("<")) head.remove_prefix(std::min(head.size(), head.rfind('>') + 1));
+  if (head.find(':') != std::string_view::npos) return false;
   const std::string_view text = site.unit.text(record.body);
   const std::vector<Token> tokens = tokenize(text).tokens;
   return std::ranges::none_of(tokens, [&](const Token& t) {

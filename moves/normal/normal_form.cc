@@ -4,6 +4,7 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/own_index.h"
@@ -177,12 +178,12 @@ bool may_be_normalised(const KernelFacts& facts) {
   return vetoes(facts) > 0;
 }
 
-std::optional<Variant> normal_form(const KernelSpec& spec,
-                                   const Variant& variant,
-                                   std::string& why) {
-  Normaliser normaliser(spec, variant);
+std::optional<Variant> normal_form(const MoveContext& context, std::string& why) {
+  Variant decided = context.variant;
+  const bool changed = decide_conditions(context, decided);
+  Normaliser normaliser(context.spec, decided);
   normaliser.run();
-  const auto& before = normaliser.before();
+  const auto before = changed ? vetoes_of(context.spec, context.variant) : normaliser.before();
   const auto& after = normaliser.after();
   if (!before) return why = "no kernel that can be read", std::nullopt;
   if (before->count == 0) return why = "the facts follow all of the kernel", std::nullopt;

@@ -156,6 +156,8 @@ class WordEvaluator {
 
 constexpr std::string_view kArchitecture = "__CUDA_ARCH__";
 constexpr std::int64_t kLeastArchitecture = 600, kMostArchitecture = 2000, kArchitectureStep = 10;
+constexpr std::string_view kCompilerVersion = "__CUDACC_VER_MAJOR__";
+constexpr std::int64_t kLeastCompiler = 12, kMostCompiler = 30;
 
 /// Names that only compilers and platforms set which no kernel of NVIDIA's is built with here.
 bool is_foreign(std::string_view name) {
@@ -266,30 +268,39 @@ class Preprocessor {
   [[nodiscard]] std::optional<bool> condition(const std::string& name, const Token& token) const {
     const std::vector<Word> w = words(token, 2);
     if (name == "else") return true;
-    if (name == "if" || name == "elif") return on_every_architecture(w);
+    if (name == "if" || name == "elif") return wherever_built(w);
     if (w.empty()) return std::nullopt;
     const auto known = defined(w[0].text);
     if (!known) return std::nullopt;
     return name.ends_with("ndef") ? !*known : *known;
   }
 
-  /// What a condition is on every device that kernels are built for; nullopt if they differ.
-  [[nodiscard]] std::optional<bool> on_every_architecture(const std::vector<Word>& w) const {
-    const bool asks = std::any_of(w.begin(), w.end(),
-                                  [](const Word& word) { return word.text == kArchitecture; });
-    const std::int64_t last = asks ? kMostArchitecture : kLeastArchitecture;
+  /// What a condition is on every device that kernels are built for, by every compiler that builds
+  /// them; nullopt if they differ.
+  [[nodiscard]] std::optional<bool> wherever_built(const std::vector<Word>& w) const {
+    const auto asks = [&](std::string_view name) {
+      return std::ranges::any_of(w, [&](const Word& word) { return word.text == name; }) &&
+             !s_.options.bindings.contains(std::string(name));
+    };
+    const std::int64_t last = asks(kArchitecture) ? kMostArchitecture : kLeastArchitecture,
+                       newest = asks(kCompilerVersion) ? kMostCompiler : kLeastCompiler;
     std::optional<bool> found;
     for (std::int64_t architecture = kLeastArchitecture; architecture <= last;
          architecture += kArchitectureStep) {
-      const auto value = evaluate_words(
-          w,
-          [&](const std::string& n) {
-            return n == kArchitecture ? NameValue{NameValue::Kind::number, architecture}
-                                      : value_of(n);
-          },
-          [this](const std::string& n) { return defined(n); });
-      if (!value || (found && *found != (*value != 0))) return std::nullopt;
-      found = *value != 0;
+      for (std::int64_t compiler = kLeastCompiler; compiler <= newest; ++compiler) {
+        const auto value = evaluate_words(
+            w,
+            [&](const std::string& n) {
+              const bool bound = s_.options.bindings.contains(n);
+              if (n == kArchitecture && !bound)
+                return NameValue{NameValue::Kind::number, architecture};
+              return n == kCompilerVersion && !bound ? NameValue{NameValue::Kind::number, compiler}
+                                                     : value_of(n);
+            },
+            [this](const std::string& n) { return defined(n); });
+        if (!value || (found && *found != (*value != 0))) return std::nullopt;
+        found = *value != 0;
+      }
     }
     return found;
   }
@@ -370,7 +381,9 @@ class Preprocessor {
     if (index_.contains(name) || s_.options.bindings.contains(name) ||
         s_.options.defined.contains(name))
       return true;
-    if (name == "__CUDACC__" || name == "__cplusplus" || name == kArchitecture) return true;
+    if (name == "__CUDACC__" || name == "__cplusplus" || name == kArchitecture ||
+        name == kCompilerVersion)
+      return true;
     if (is_foreign(name)) return false;
     return is_reserved(name) ? std::nullopt : std::optional(false);
   }

@@ -173,6 +173,8 @@ constexpr auto kStems = std::to_array<std::string_view>({"abs",
                                                          "__high2bfloat16",
                                                          "__halves2half2",
                                                          "__halves2bfloat162",
+                                                         "__floats2half2_rn",
+                                                         "__floats2bfloat162_rn",
                                                          "__builtin_expect",
                                                          "__builtin_assume_aligned",
                                                          "cuCadd",
@@ -189,9 +191,16 @@ constexpr auto kStems = std::to_array<std::string_view>({"abs",
                                                          "cuCabsf",
                                                          "cuCabs"});
 
+/// make_float4, make_half2, make_cuComplex.
+bool makes_vector(std::string_view name) {
+  if (!name.starts_with("make_")) return false;
+  name.remove_prefix(5);
+  return is_library_type(name) || name.starts_with("cu") || name == "bfloat162";
+}
+
 /// float2half_rn, __int2float_rz, __bfloat162float, make_float4, ...
 bool is_conversion(std::string_view name) {
-  if (name.starts_with("make_") || name.starts_with("__fadd_") || name.starts_with("__fmul_") ||
+  if (makes_vector(name) || name.starts_with("__fadd_") || name.starts_with("__fmul_") ||
       name.starts_with("__fsub_") || name.starts_with("__fmaf_") || name.starts_with("__fdiv_") ||
       name.starts_with("__dadd_") || name.starts_with("__dmul_") || name.starts_with("__fma_")) {
     return true;

@@ -187,8 +187,9 @@ void define_meta(const KernelSpec& spec, const Variant& variant, ParseOptions& o
 
 }  // namespace
 
-Unit parse(const KernelSpec& spec, const Variant& variant) {
+Unit parse(const KernelSpec& spec, const Variant& variant, const Bindings& known) {
   ParseOptions options;
+  options.bindings = known;
   for (const auto& [name, value] : variant.tunables) options.bindings.emplace(name, value);
   for (const std::string& option : variant.compiler_options) {
     std::string_view text = option;

@@ -101,7 +101,9 @@ class Unit {
 /// Parses any bytes. Never fails, and throws only bad_alloc; linear time; excessive nesting becomes
 /// an opaque span.
 [[nodiscard]] Unit parse(std::string source, const ParseOptions& options = {});
-/// With the variant's tunables, -D options and kernel name.
-[[nodiscard]] Unit parse(const KernelSpec& spec, const Variant& variant);
+/// With the variant's tunables, -D options and kernel name; `known`: macros that the compiler sets.
+[[nodiscard]] Unit parse(const KernelSpec& spec,
+                         const Variant& variant,
+                         const Bindings& known = {});
 
 }  // namespace warpath::model

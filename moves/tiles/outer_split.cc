@@ -45,6 +45,13 @@ bool OuterSplit::find(std::string& why) {
   }
   mark_items();
   for (const OuterItem& item : items) {
+    if (item.exit != nullptr || !item.varies) continue;
+    for (const std::string& name : facts_.names_written(*item.stmt)) {
+      if (kernel_.kernel->parameter(name) != nullptr)
+        return why = name + " would go from one point to the next", false;
+    }
+  }
+  for (const OuterItem& item : items) {
     const bool loop = item.varies && item.exit == nullptr && item.stmt->is_loop();
     exits_in_loop = exits_in_loop || (item.varies && (item.exit != nullptr || leaves(*item.stmt)));
     if (item.exit != nullptr && !item.bound && !item.varies) need_first(*item.exit);

@@ -1,7 +1,8 @@
 """On which kernels of public code the moves work. Needs no GPU.
 
-Every kernel of the .cu and .cuh files of the folders (one a repository) gets a synthetic spec; what a file includes of its own repository is put in its
-place first, as a spec's source is one text. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
+Every kernel of the .cu and .cuh files of the folders (one a repository) gets a synthetic spec, whose source is what `warpath init` keeps of the file:
+the kernel and what it names, here and in headers. What a file includes of its own repository is put in its place first, and a library's device
+header (.cuh) that another one of the folders has. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
 
 With --run each kernel that the host runner can run without the rest of its file is run there on a small synthetic spec, and then what every move
 that restructures it makes of it, with the kernel itself as the reference: integers bit by bit, floats within rounding. Nothing is timed.
@@ -37,16 +38,17 @@ def options(parser):
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
 
-def flat(path, folder, copies):
-    """The text with the repository's own includes in their places, each behind a guard: which branch of an #if has it is the parser's to say."""
+def flat(path, folders, copies):
+    """The text with the includes of these repositories in their places, each behind a guard: which branch of an #if has it is the parser's to say."""
     copies[path] += 1
-    guard = "FLAT_" + re.sub("[^A-Za-z0-9]", "_", path.relative_to(folder).as_posix())
+    guard = "FLAT_" + re.sub("[^A-Za-z0-9]", "_", "_".join(path.parts[-6:]))
     out = [f"#ifndef {guard}", f"#define {guard}"]
     for line in path.read_text(errors="replace").splitlines():
         found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
-        own = found and included(found[1], path, folder)
+        places = folders if found and found[1].endswith(".cuh") else folders[:1]
+        own = found and next(filter(None, (included(found[1], path, folder) for folder in places)), None)
         if own and copies[own] < MOST_COPIES and sum(map(len, out)) < MOST_CHARACTERS:
-            out.append(flat(own, folder, copies))
+            out.append(flat(own, folders, copies))
         elif not own and not re.match(r"\s*#\s*pragma\s+once", line):
             out.append(line)
     return "\n".join(out) + "\n#endif\n"
@@ -73,7 +75,7 @@ def kernels_of(args, path, folder):
     own = set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace"))))
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
-        text.write_text(flat(path, folder, collections.Counter())[:2 * MOST_CHARACTERS])
+        text.write_text(flat(path, [folder, *(f for f in args.folders if f != folder)], collections.Counter())[:2 * MOST_CHARACTERS])
         asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
         if args.run:
             drawn = [n for n in sorted(own) if random.Random(f"{path.relative_to(folder).as_posix()} {n}").random() < args.run_share]
@@ -116,8 +118,8 @@ def run_figures(rows):
 
 def measure(args):
     tasks = []
+    args.folders = [folder.resolve() for folder in args.folders]
     for folder in args.folders:
-        folder = folder.resolve()
         files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cu", ".cuh") and p.is_file() and "__global__" in p.read_text(errors="replace")]
         if not files:
             raise Failed(f"{folder}: no .cu or .cuh file with a kernel")

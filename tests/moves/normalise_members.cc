@@ -79,14 +79,15 @@ TEST_CASE("members whose names cannot stand in the kernel stay") {
       refused("struct S {\n  static __device__ float of(float v) {\n    float w = v;\n    if (w > "
               "2) w = S::of(w / 2);\n    return w;\n  }\n};\n",
               of) == "of calls itself");
-  // two classes of one name: which is meant is not certain
-  CHECK_FALSE(
-      refused("template <typename T>\nstruct S {\n  static __device__ float of(float v) {\n   "
-              " float w = v;\n    w += 1;\n    return w;\n  }\n};\ntemplate <>\nstruct "
-              "S<int> {\n  static __device__ float of(float v) {\n    float w = v;\n    w += "
-              "2;\n    return w;\n  }\n};\n",
-              kLines + "  y[i] = S<int>::of(x[i]);\n")
-          .empty());
+  // a template and a specialisation of it: which is meant follows from types that are known
+  const std::string special =
+      "template <typename T>\nstruct S {\n  static __device__ float of(float v) {\n   "
+      " float w = v;\n    w += 1;\n    return w;\n  }\n};\ntemplate <>\nstruct "
+      "S<int> {\n  static __device__ float of(float v) {\n    float w = v;\n    w += "
+      "2;\n    return w;\n  }\n};\n";
+  CHECK_FALSE(refused(special, kLines + "  y[i] = S<real>::of(x[i]);\n").empty());
+  CHECK(Normal(special, kLines + "  y[i] = S<int>::of(x[i]);\n").has("+= 2"));
+  CHECK(Normal(special, kLines + "  y[i] = S<float>::of(x[i]);\n").has("+= 1"));
 }
 
 TEST_CASE("accesses in macros and in helpers of one return are written out") {

@@ -301,18 +301,18 @@ TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
       "1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
   const auto kernel = [&](const std::string& before, const std::string& inside,
                           const std::string& behind) {
-    return Kernel(rows,
-                  "__device__ __noinline__ float helper(const float* p) { asm volatile(\"\" ::: "
-                  "\"memory\"); return p[0]; }\n"
-                  "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ "
-                  "x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                  "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" +
-                      before + "  for (int j = 0; j < c; ++j) {\n    " + inside +
-                      "sum += x[i * c + j];\n  }\n" + behind + "  y[i] = sum;\n}\n");
+    return Kernel(
+        rows,
+        "__device__ __noinline__ float helper(const float* p) { asm volatile(\"trap;\" ::: "
+        "\"memory\"); return p[0]; }\n"
+        "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ "
+        "x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" +
+            before + "  for (int j = 0; j < c; ++j) {\n    " + inside +
+            "sum += x[i * c + j];\n  }\n" + behind + "  y[i] = sum;\n}\n");
   };
-  const std::string call = "seen[0] += helper(seen);\n",
-                    assembly = "asm volatile(\"bar.sync 0;\");\n", macro = "SOMETHING(c);\n",
-                    escape = "sum += helper(x);\n";
+  const std::string call = "seen[0] += helper(seen);\n", assembly = "asm volatile(\"trap;\");\n",
+                    macro = "SOMETHING(c);\n", escape = "sum += helper(x);\n";
   for (const char* const move :
        {"unroll_ilp@loop:0(factor=4,tail=0)", "vectorize_global_loads@loop:0(width=4)"}) {
     CAPTURE(move);
@@ -392,6 +392,34 @@ TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its
     CHECK(reason.find(" takes ") == std::string::npos);
     CHECK_FALSE(reason.ends_with(": "));
   }
+}
+
+TEST_CASE("a guard beyond what is launched bounds no index: more threads would do more") {
+  const auto is_bounded = [](const std::string& grid) {
+    const Kernel k("output: float32 y[n]\ninput: float32 x[n]\nscalar: int32 n = 4096\ngrid: " +
+                       grid + "\nblock: 256\n",
+                   vector_kernel("  if (i < n) y[i] = x[i];\n"));
+    return index_of(*k.model())->bound.has_value();
+  };
+  CHECK(is_bounded("16"));
+  CHECK(is_bounded("ceil_div(n, 256)"));
+  CHECK_FALSE(is_bounded("2"));
+}
+
+TEST_CASE("what an iteration changes is not loaded ahead of it") {
+  const auto unrolled = [](const std::string& body) {
+    Kernel k(kVector,
+             vector_kernel("  if (i >= n) return;\n  int at = i; float s = 0.f;\n  for (int "
+                           "j = 0; j < n; j++) {\n" +
+                           body + "  }\n  y[i] = s;\n"));
+    return k.step("unroll_ilp@loop:0(factor=4,tail=0)") == "" ? k.source() : "";
+  };
+  CHECK(unrolled("    int was = at;\n    at = at * 3 % n;\n    s += x[j] * was;\n").find("was[") ==
+        std::string::npos);
+  CHECK(unrolled("    at = at * 3 % n;\n    s += x[(at + j) % n];\n") == "");
+  CHECK(unrolled("    int p = j;\n    p += 1;\n    s += x[p];\n").find("x[p[u]]") ==
+        std::string::npos);
+  CHECK(unrolled("    s += x[j];\n").find("UNROLL") != std::string::npos);
 }
 
 TEST_SUITE_END();

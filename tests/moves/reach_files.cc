@@ -69,10 +69,8 @@ Hash128 signature(const std::map<std::string, std::vector<MoveOffer>, std::less<
   return hasher.digest();
 }
 
-json reach_of(const model::Unit& unit,
-              const model::Function& kernel,
-              const std::string& text,
-              const MoveRegistry& moves) {
+/// The kernel as `warpath init` drafts it: with what it names of its file, and nothing else.
+json reach_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
   json out = {{"kernel", kernel.name},
               {"line", model::line_of(unit, kernel.name_span.begin)},
               {"specified", false},
@@ -81,10 +79,14 @@ json reach_of(const model::Unit& unit,
               {"moves", json::object()},
               {"reasons", json::object()},
               {"structural", json::array()}};
-  std::string why;
-  const auto described = test::synthetic_spec(unit, kernel, text, test::device_sizes(), why);
-  out["why"] = why;
-  if (!described) return out;
+  const std::string text = kernel_text(unit, kernel);
+  const model::Unit alone = model::parse(text);
+  const model::Function* const drafted = alone.find_kernel(kernel.name);
+  std::string why = "the kernel alone is not found";
+  const auto described =
+      drafted == nullptr ? std::nullopt
+                         : test::synthetic_spec(alone, *drafted, text, test::device_sizes(), why);
+  if (!described) return out["why"] = why, out;
   try {
     const KernelSpec spec = spec_from_json(*described, "spec");
     const Variant variant = baseline_variant(spec);
@@ -260,8 +262,7 @@ int main(int count, char** words) {
   for (const model::Function* const function : unit.functions()) {
     if (!function->is_global || function->body == nullptr) continue;
     if (!wanted.empty() && !wanted.contains(function->name)) continue;
-    json line =
-        runs ? run_of(unit, *function, moves) : reach_of(unit, *function, text.str(), moves);
+    json line = runs ? run_of(unit, *function, moves) : reach_of(unit, *function, moves);
     line["file"] = given[file];
     std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
   }

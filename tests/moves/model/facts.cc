@@ -340,7 +340,19 @@ TEST_CASE(
 TEST_CASE("what cannot be followed is a veto with its reason") {
   CHECK(facts_of("y[0] = mystery(x);").facts.veto ==
         "the kernel calls mystery, whose effects are unknown");
-  CHECK(facts_of("asm volatile(\"\");").facts.veto == "the kernel holds inline assembly");
+  for (const char* const code : {"trap;", "st.global.f32 [a], b;", "mov.u32 a, %%clock;",
+                                 "bra there;", "{ .reg .f32 a; ld.f32 a, [b]; }"}) {
+    CAPTURE(code);
+    CHECK(facts_of("asm volatile(\"" + std::string(code) + "\");").facts.veto ==
+          "the kernel holds inline assembly");
+  }
+  const auto value =
+      facts_of("float v = x[0]; asm(\"ex2.approx.f32 %0, %1;\" : \"=f\"(v) : \"f\"(v)); y[0] = v;");
+  CHECK(value.facts.veto.empty());
+  CHECK_FALSE(value.facts.has_assembly);
+  const auto joined = facts_of("asm volatile(\"bar.sync 1, 64;\" ::: \"memory\"); y[0] = x[0];");
+  CHECK(joined.facts.veto.empty());
+  CHECK_FALSE(joined.facts.threads_veto().empty());
   CHECK(facts_of("@").facts.veto == "line 3 of the kernel is not understood");
   CHECK(facts_of("y[0] = x[0];").facts.veto.empty());
 }
