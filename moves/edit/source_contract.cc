@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -228,6 +229,12 @@ void read_device(const Variant& variant, SourceContract& out) {
   if (clusters) out.compute_capability = std::max(out.compute_capability, 90);
 }
 
+std::size_t questions_of_architecture(std::string_view source) {
+  constexpr std::string_view kName = "__CUDA_ARCH__";
+  const std::size_t at = source.find(kName);
+  return at == source.npos ? 0 : 1 + questions_of_architecture(source.substr(at + kName.size()));
+}
+
 /// Of one of the kernels of `whole`.
 SourceContract contract_of(const KernelSpec& spec,
                            const DeviceFacts& device,
@@ -264,6 +271,11 @@ SourceContract contract_of(const KernelSpec& spec,
         equals == std::string::npos ? "1" : option.substr(equals + 1);
   }
   read_device(variant, out);
+  // what the spec's kernel leaves to the preprocessor was decided for the device
+  if (questions_of_architecture(variant.source) < questions_of_architecture(spec.source)) {
+    out.compute_capability = compute_capability(device.arch);
+    out.exact_architecture = out.compute_capability > 0;
+  }
 
   std::string why;
   const auto before = read(spec, baseline, why);
@@ -306,6 +318,12 @@ SourceContract contract_of(const KernelSpec& spec,
 }
 
 }  // namespace
+
+int compute_capability(std::string_view arch) {
+  int out = 0;
+  if (arch.starts_with("sm_")) std::from_chars(arch.data() + 3, arch.data() + arch.size(), out);
+  return out;
+}
 
 SourceContract source_contract(const KernelSpec& spec,
                                const DeviceFacts& device,

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/plugin/device_facts.h"
@@ -55,6 +56,8 @@ struct SourceContract {
   [[nodiscard]] std::string summary() const;
 };
 [[nodiscard]] nlohmann::json to_json(const SourceContract& contract);
+/// 90 for "sm_90a"; 0 for what names no architecture.
+[[nodiscard]] int compute_capability(std::string_view arch);
 
 /// The contract of `variant` relative to the kernel of `spec`, for the workloads of `device` that
 /// it serves itself, not by a version.

@@ -121,7 +121,12 @@ bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const P
   const Polynomial step = index.coefficient_of(counted);
   const FactSources& sources = facts.state->sources;
   if (sources.spec == nullptr || sources.variant == nullptr) return true;
-  return std::ranges::all_of(sources.spec->workloads, [&](const Workload& workload) {
+  const std::vector<Workload>& all = sources.spec->workloads;
+  const auto is_of_host = [](const Workload& w) { return w.target == WorkloadTarget::host; };
+  const bool host_alone = std::ranges::all_of(all, is_of_host);
+  return std::ranges::all_of(all, [&](const Workload& workload) {
+    // sizes that a device's kernel was made for are none of the host's
+    if (is_of_host(workload) && !host_alone) return true;
     if (!serves(*sources.spec, *sources.variant, workload)) return true;
     Bindings values = facts.values(workload);
     const auto set_last = [&](const std::string& place, const std::string& extent) {

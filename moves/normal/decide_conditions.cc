@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/ascii.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/source_contract.h"
 #include "moves/normal/helper_call.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/unit.h"
@@ -17,18 +17,6 @@ namespace warpath {
 using namespace model;
 
 namespace {
-
-/// __CUDA_ARCH__ for "sm_90a": 900. 0 if the device has none.
-std::int64_t architecture_of(std::string_view arch) {
-  constexpr std::int64_t kStep = 10;
-  if (!arch.starts_with("sm_")) return 0;
-  std::int64_t out = 0;
-  for (const char c : arch.substr(3)) {
-    if (!is_digit(c)) break;
-    out = out * 10 + (c - '0');
-  }
-  return out * kStep;
-}
 
 /// Bodies of the kernel and of the functions that it calls, directly or not.
 std::vector<Span> bodies_reached(const Unit& unit, const Function& kernel) {
@@ -75,7 +63,8 @@ std::size_t line_start(std::string_view source, std::size_t at) {
 }  // namespace
 
 bool decide_conditions(const MoveContext& context, Variant& variant) {
-  const std::int64_t architecture = architecture_of(context.device.arch);
+  constexpr std::int64_t kStep = 10;  // __CUDA_ARCH__ is 900 for sm_90
+  const std::int64_t architecture = kStep * compute_capability(context.device.arch);
   if (architecture == 0 || variant.source.find("#") == std::string::npos) return false;
   const Unit unit = parse(context.spec, variant, {{"__CUDA_ARCH__", architecture}});
   const Function* const kernel = unit.find_kernel(variant.kernel_name);

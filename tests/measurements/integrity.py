@@ -43,10 +43,11 @@ def row(family, line, kind, expect=None, stage=None):
 
 
 def again(args, folder, name, lines):
-    """The list of a folder with these candidates alone, paths absolute."""
+    """The list of a folder with these candidates alone, paths absolute; those without a file differ from the spec's kernel in their launch."""
     wanted = {line["name"] for line in lines}
+    absolute = lambda candidate: {"source_file": str(folder / candidate["source_file"])} if "source_file" in candidate else {}
     path = args.work / f"{name}.list.jsonl"
-    path.write_text("".join(json.dumps(candidate | {"source_file": str(folder / candidate["source_file"])}) + "\n"
+    path.write_text("".join(json.dumps(candidate | absolute(candidate)) + "\n"
                             for candidate in read_lines(folder / "list.jsonl") if candidate["name"] in wanted))
     return path
 

@@ -93,6 +93,18 @@ constexpr const char* kAll = "const float* x, float* y, int n, int s";
 
 TEST_SUITE_BEGIN("source_contract");
 
+TEST_CASE("a source in which the architecture was decided is for that one alone") {
+  KernelSpec spec = scaling();
+  spec.source = kernel(kAll, "#if __CUDA_ARCH__ >= 800\n  y[0] = s * x[0];\n#endif\n");
+  CHECK_FALSE(contract_of(spec, baseline_variant(spec)).narrowed);
+  const SourceContract c = contract_of(spec, with(spec, kAll, "  y[0] = s * x[0];\n"));
+  CHECK(c.compute_capability == 90);
+  CHECK(c.exact_architecture);
+  CHECK(c.narrowed);
+  CHECK(compute_capability("sm_100a") == 100);
+  CHECK(compute_capability("") == 0);
+}
+
 TEST_CASE("the spec's own kernel relies on nothing more than the spec says") {
   const KernelSpec spec = scaling();
   const SourceContract c = contract_of(spec, baseline_variant(spec));
