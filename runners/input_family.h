@@ -14,12 +14,12 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 35> kInputFamilies{
+inline constexpr std::array<std::string_view, 39> kInputFamilies{
     "as_declared", "tiny",           "huge",       "shifted",      "constant",      "sparse",
     "heavy_tail",  "small_integers", "mantissa",   "cancellation", "sorted_ties",   "rare_outliers",
     "specials",    "offset",         "far_offset", "unit_row",     "far_below",     "faint",
     "peaked",      "opposed",        "far_above",  "at_most_zero", "at_least_zero", "coarse",
-    "extremes",    "lone",           "identity",   "permutation",  "triangular",    "zero_block",
+    "extremes",    "lone",           "vast", "lowest", "highest", "subnormal", "identity",   "permutation",  "triangular",    "zero_block",
     "one_value",   "repeated_tile",  "half_copy",  "low_rank",     "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
@@ -27,6 +27,13 @@ inline constexpr std::array<std::string_view, 35> kInputFamilies{
 inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 [[nodiscard]] constexpr bool is_structure(InputFamily family) {
   return family >= kFirstStructure;
+}
+/// Families near the ends of a type's range. A kernel may leave the range where another one does
+/// not, in a square or in the order of two factors. So they judge only kernels whose results are
+/// multiplied by a power of two, exactly, where the inputs are (near_one()): those select, compare,
+/// and multiply without ever leaving the range.
+[[nodiscard]] constexpr bool is_near_range_end(InputFamily family) {
+  return family >= InputFamily::vast && family <= InputFamily::subnormal;
 }
 /// Families on which low bits of the inputs decide, or sums cancel.
 [[nodiscard]] constexpr bool needs_whole_mantissa(InputFamily family) {
@@ -58,6 +65,12 @@ struct FamilyChoice {
     return family == InputFamily::specials ? Infinities::anywhere
            : against_specials              ? Infinities::beside_zeros
                                            : Infinities::none;
+  }
+  /// Of families near the ends of the range: the same numbers but for their exponent.
+  [[nodiscard]] FamilyChoice near_one() const {
+    FamilyChoice out = *this;
+    out.form = 1;
+    return out;
   }
   /// "triangular (zero above) in every other tensor, from the first, but for one element";
   /// "as_declared".

@@ -43,6 +43,11 @@ enum class InputFamily : int {
   /// bytes, a repeated digit of four bits, a power of two, or next to these.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
+  // Near the ends of the type's range, floating-point types only. Form 1 has the same digits near 1.
+  vast,       ///< so large that a square still fits: times 2^54; float64: 2^500, float16: 2^5
+  lowest,     ///< negative, times 2^102; float64: 2^1010, float16: 2^12
+  highest,    ///< positive, as large
+  subnormal,  ///< a multiple of the least magnitude, too small for a leading digit; or 0
   // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.
@@ -218,6 +223,35 @@ inline double power_below(double x) {
   return power;
 }
 
+/// An element of one of the families near the ends of the range. Their two forms differ in the
+/// exponent alone.
+inline double range_end_value(const FamilyRule& rule, double own) {
+  const DType type = rule.dtype;
+  const bool wide = type == DType::f64, half = type == DType::f16, near_one = rule.form == 1;
+  constexpr double kMost = 12;
+  double steps = own / power_below(rule.scale);
+  steps = steps > kMost ? kMost : steps >= -kMost ? steps : -kMost;
+  const double square_fits = near_one ? 1 : wide ? 0x1p500 : half ? 0x1p5 : 0x1p54,
+               largest = near_one ? 1 : wide ? 0x1p1010 : half ? 0x1p12 : 0x1p102;
+  switch (rule.family) {
+    case InputFamily::vast:
+      return steps * square_fits;
+    case InputFamily::lowest:
+      return -(fabs(steps) + 1) * largest;
+    case InputFamily::highest:
+      return (fabs(steps) + 1) * largest;
+    default: {
+      constexpr double kEight = 8;
+      const double least = near_one               ? 1 / kEight
+                           : wide                 ? 0x1p-1074
+                           : half                 ? 0x1p-24
+                           : type == DType::bf16 ? 0x1p-133
+                                                  : 0x1p-149;
+      return floor(steps * kEight + 0.5) * least;
+    }
+  }
+}
+
 /// Element `i` of InputFamily::coarse.
 inline double coarse_value(const FamilyRule& rule, Word i, double own) {
   const Word bits = random_word(rule.seed, i, 3);
@@ -369,6 +403,12 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     case InputFamily::extremes:
       x = extreme_value(rule, i, own);
+      break;
+    case InputFamily::vast:
+    case InputFamily::lowest:
+    case InputFamily::highest:
+    case InputFamily::subnormal:
+      x = range_end_value(rule, own);
       break;
     case InputFamily::identity:
       x = column == line ? 1 : 0;

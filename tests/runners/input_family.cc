@@ -11,6 +11,7 @@
 
 #include "engine/spec/spec_load.h"
 #include "engine/spec/tensor_init.h"
+#include "runners/scaling.h"
 
 using namespace warpath;
 
@@ -168,6 +169,11 @@ TEST_CASE("families have their meaning") {
     CHECK(plus == doctest::Approx(1250).epsilon(0.15));
     CHECK(minus == doctest::Approx(1250).epsilon(0.15));
   }
+  for (const double x : values(InputFamily::lowest)) CHECK((x <= -0x1p102 && x > -0x1p106));
+  for (const double x : values(InputFamily::highest)) CHECK((x >= 0x1p102 && x < 0x1p106));
+  CHECK(values(InputFamily::vast)[7] == std::ldexp(declared[7], 54));
+  for (const double x : values(InputFamily::subnormal)) CHECK(std::fabs(x) < 0x1p-126);
+  CHECK(std::ranges::count(values(InputFamily::subnormal), 0.0) < 1000);
   for (const double x : values(InputFamily::coarse)) CHECK(x * 256 == std::floor(x * 256));
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
@@ -358,6 +364,25 @@ TEST_CASE(
     }
   }
   CHECK(places.size() > 10);
+}
+
+TEST_CASE("near the ends of a type's range lie the digits that there are near 1") {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (int f = 0; f < static_cast<int>(kInputFamilies.size()); ++f) {
+      const auto family = static_cast<InputFamily>(f);
+      if (!is_near_range_end(family)) continue;
+      CAPTURE(name_of(family));
+      CAPTURE(info(dtype).name);
+      const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {40, 60}, {}, nullptr, "here");
+      Tensor near_end = declared, near_one = declared;
+      FamilyRule rule = rule_for(family, 0, 3, {40, 60}, dtype);
+      apply_family(near_end, rule);
+      rule.form = FamilyChoice{.family = family}.near_one().form;
+      apply_family(near_one, rule);
+      CHECK(is_times_power_of_two(near_one, near_end));
+      CHECK(near_one.bytes != near_end.bytes);
+    }
+  }
 }
 
 TEST_SUITE_END();

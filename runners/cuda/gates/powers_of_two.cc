@@ -4,7 +4,7 @@
 
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
-#include "runners/cuda/measure/scaling.h"
+#include "runners/scaling.h"
 
 namespace warpath::cuda {
 namespace {
@@ -86,13 +86,7 @@ class Metamorphic final : public DeviceGate {
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
       const TensorPlace& tensor = placed.tensors[t];
       if (!tensor.is_written()) continue;
-      out.push_back(make_tensor(tensor.dtype, tensor.shape));
-      if (tensor.size_bytes == 0) continue;
-      const DriverApi& api = trial.bench().api();
-      require(
-          api,
-          api.cuMemcpyDtoH(out.back().bytes.data(), placed.slots[0].tensors[t], tensor.size_bytes),
-          "cannot read results");
+      out.push_back(download(trial.bench().api(), tensor, placed.slots[0].tensors[t]));
     }
     return out;
   }

@@ -47,7 +47,9 @@ struct MaskedReference {
 struct FamilyBaseline {
   Comparison result;
   /// False if the baseline cannot compute the family; a candidate is then not judged by it.
-  [[nodiscard]] bool tells() const { return classes_agree(result); }
+  [[nodiscard]] bool tells() const { return classes_agree(result) && keeps_range; }
+  /// Of families near an end of the range: no step leaves it (is_near_range_end()).
+  bool keeps_range = true;
   bool is_exact = false;  ///< every result is an integer equal to the reference's
 };
 
@@ -71,6 +73,9 @@ struct InputSet {
   [[nodiscard]] std::string label() const;  ///< "seed 1f, tiny"
 };
 inline constexpr std::uint64_t kDigestSeed = 0x5eed;
+
+/// A tensor's values at an address of the device.
+[[nodiscard]] Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from);
 
 /// Working memory of one launch: the tensors lie between guard zones, at addresses unique to the
 /// slot.
@@ -192,6 +197,7 @@ class Problem {
                                                       const FamilyChoice& choice,
                                                       std::uint64_t seed);
   [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
+  [[nodiscard]] bool is_times_near_one(std::size_t w, const InputSet& set, const Slot& slot);
   void place_inputs(std::size_t w, const Slot& slot, const InputSet& set);
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w,
                                                            std::size_t tensor,

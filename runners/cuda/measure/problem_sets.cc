@@ -19,15 +19,6 @@
 namespace warpath::cuda {
 namespace {
 
-Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
-  Tensor tensor = make_tensor(place.dtype, place.shape);
-  if (place.size_bytes > 0) {
-    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes),
-            "cannot read inputs");
-  }
-  return tensor;
-}
-
 void upload(const DriverApi& api, const Tensor& tensor, CUdeviceptr to) {
   if (tensor.bytes.empty()) return;
   copy_to_device(api, to, tensor.bytes.data(), tensor.bytes.size(), "cannot write inputs");
@@ -38,56 +29,21 @@ std::size_t room_for(std::size_t bytes) {
   return std::max<std::size_t>((bytes + 255) / 256 * 256, 256);
 }
 
-/// True if the outputs in a slot hold integers only: the first million of each says so.
-bool are_integers(const DriverApi& api, const PlacedWorkload& placed, const Slot& slot) {
-  constexpr std::uint64_t kMost = 1U << 20U;
-  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-    TensorPlace first = placed.tensors[t];
-    if (!first.is_written() || !info(first.dtype).is_float) continue;
-    first.elements = std::min(first.elements, kMost);
-    first.shape = {static_cast<std::int64_t>(first.elements)};
-    first.size_bytes = first.elements * info(first.dtype).size_bytes;
-    const Tensor values = download(api, first, slot.tensors[t]);
-    for (std::int64_t i = 0; i < values.elements(); ++i) {
-      const double x = values.at(i);
-      if (std::isfinite(x) && x != std::rint(x)) return false;
-    }
-  }
-  return true;
-}
-
-constexpr std::uint64_t kGuardSeed = 0x6a5d;  // around what the baseline alone is launched on
-constexpr std::uint64_t kRandomNudges = 3;    // of one tensor's inputs, at most
-
 /// Families that gates other than `distributions` look at are never left out.
 bool has_own_gate(InputFamily family) {
   return needs_whole_mantissa(family) || family == InputFamily::small_integers;
 }
 
-/// The output that is worst under the spec's tolerance: the first of a wrong class, else the one
-/// farthest outside its bound.
-Comparison by_tolerance(Trial& trial,
-                        std::size_t w,
-                        const std::vector<CUdeviceptr>& addresses,
-                        const InputSet& set) {
-  std::vector<Comparison> found =
-      trial.compare_each(w, addresses, set, trial.tolerances(w, set), "the baseline");
-  Comparison worst;
-  worst.passed = true;
-  for (std::size_t t = 0; t < found.size(); ++t) {
-    if (!trial.at(w).tensors[t].is_written()) continue;
-    const bool passed = worst.passed && found[t].passed;
-    const double norm = std::max(worst.relative_norm, found[t].relative_norm);
-    const double error = std::max(worst.max_abs_error, found[t].max_abs_error);
-    if (found[t].worst_ratio >= worst.worst_ratio) worst = std::move(found[t]);
-    worst.passed = passed;
-    worst.relative_norm = norm;
-    worst.max_abs_error = error;
-  }
-  return worst;
-}
-
 }  // namespace
+
+Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
+  Tensor tensor = make_tensor(place.dtype, place.shape);
+  if (place.size_bytes > 0) {
+    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes),
+            "cannot read inputs");
+  }
+  return tensor;
+}
 
 /// What contents that no rule draws element by element (row pointers, embedded data) are drawn by.
 /// Those of timed sets are the spec's own whatever the run's seed is: how long the longest row is
@@ -319,82 +275,6 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w
     set->result_scale = std::move(scale);
   }
   return placed.families;
-}
-
-/// For a launch on memory of its own: inputs of `set`, outputs poisoned, noise around them.
-void Problem::place_inputs(std::size_t w, const Slot& slot, const InputSet& set) {
-  const PlacedWorkload& placed = placed_[w];
-  for (const Slot::Zone& zone : slot.zones)
-    bench_.harness().guard_fill(bench_.stream(), zone.address, zone.size_bytes, kGuardSeed);
-  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-    const TensorPlace& tensor = placed.tensors[t];
-    if (tensor.size_bytes == 0) continue;
-    if (tensor.is_read()) {
-      require(bench_.api(),
-              bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(),
-                                             tensor.size_bytes, bench_.stream()),
-              "cannot copy inputs");
-    } else {
-      bench_.harness().poison(bench_.stream(), slot.tensors[t], tensor.elements, tensor.dtype, 0);
-    }
-  }
-}
-
-const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
-  if (set.baseline) return *set.baseline;
-  const PlacedWorkload& placed = placed_[w];
-  const TrialRequest request{.candidate = setup_.baseline};
-  Trial baseline(bench_, *this, request);
-  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
-  place_inputs(w, slot, set);
-  baseline.launch_at(w, slot.tensors, bench_.stream());
-  FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
-  found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
-                   set.family == InputFamily::small_integers &&
-                   are_integers(bench_.api(), placed, slot);
-  return set.baseline.emplace(std::move(found));
-}
-
-const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
-  if (!set.reach.empty()) return set.reach;
-  const PlacedWorkload& placed = placed_[w];
-  const TrialRequest request{.candidate = setup_.baseline};
-  Trial baseline(bench_, *this, request);
-  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
-  std::vector<Reach> reach(placed.tensors.size(),
-                           Reach{.factor = reach_factor(spec(), *placed.workload)});
-  const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
-  const auto launch = [&](double share) {
-    const double ns =
-        bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
-    const std::vector<Comparison> found =
-        baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
-    for (std::size_t t = 0; t < found.size(); ++t) {
-      if (placed.tensors[t].is_written()) extend(reach[t], found[t], share);
-    }
-    return ns;
-  };
-  place_inputs(w, slot, set);
-  constexpr double kLongNs = 20e6;
-  // launches on inputs nudged at random
-  const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;
-  std::set<DType> types;
-  for (const TensorPlace& tensor : placed.tensors) {
-    if (tensor.is_read() && info(tensor.dtype).is_float) types.insert(tensor.dtype);
-  }
-  for (const DType type : types) {
-    for (std::uint64_t seed = 0; seed <= at_random; ++seed) {
-      place_inputs(w, slot, set);
-      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-        const TensorPlace& tensor = placed.tensors[t];
-        if (!tensor.is_read() || tensor.dtype != type) continue;
-        bench_.harness().nudge(bench_.stream(), slot.tensors[t], tensor.elements, type,
-                               seed == 0 ? 0 : seed + kRandomNudges * t);
-      }
-      launch(nudge_share(type));
-    }
-  }
-  return set.reach = std::move(reach);
 }
 
 const std::vector<std::unique_ptr<InputSet>>& Problem::perturbed_sets(std::size_t w) {

@@ -9,6 +9,7 @@
 #include "runners/host/options.h"
 #include "runners/input_family.h"
 #include "runners/reach.h"
+#include "runners/scaling.h"
 
 namespace warpath::host {
 namespace {
@@ -177,6 +178,31 @@ bool Families::is_right(const Workload& workload,
   }
 }
 
+InputSet Families::make(const Workload& workload, const FamilyChoice& choice, std::uint64_t seed) {
+  InputSet out = make_inputs(spec_, workload, seed);
+  std::size_t changed = 0;
+  for (const ArgSpec& arg : spec_.io.args) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
+        !changes(choice.family, spec_, arg, workload))
+      continue;
+    apply_family(out.tensors.at(arg.name),
+                 family_rule(spec_, arg, workload, choice, changed++, seed));
+  }
+  return out;
+}
+
+bool Families::keeps_range(const Workload& workload,
+                           const InputSet& inputs,
+                           const FamilyChoice& choice) {
+  const TensorMap found = run_baseline(workload, inputs, std::nullopt),
+                  near_one = run_baseline(
+                      workload, make(workload, choice.near_one(), inputs.seed), std::nullopt);
+  return !near_one.empty() &&
+         std::ranges::equal(near_one, found, [](const auto& before, const auto& after) {
+           return is_times_power_of_two(before.second, after.second);
+         });
+}
+
 std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
                                                     const FamilyChoice& choice) {
   const std::lock_guard lock(mutex_);
@@ -185,18 +211,12 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
   // a stream for each choice, by its name, so that their random places differ
   std::uint64_t seed = 20;
   for (const char c : choice.label()) seed = portable::mix(seed ^ static_cast<unsigned char>(c));
-  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));
-  std::size_t changed = 0;
-  for (const ArgSpec& arg : spec_.io.args) {
-    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
-        !changes(choice.family, spec_, arg, workload))
-      continue;
-    apply_family(set->tensors.at(arg.name),
-                 family_rule(spec_, arg, workload, choice, changed++, seed));
-  }
+  auto set = std::make_shared<InputSet>(make(workload, choice, seed));
   set->family = choice.label();
   set->infinities = choice.infinities();
-  if (!is_right(workload, *set, choice.family, std::nullopt)) set = nullptr;
+  if (!is_right(workload, *set, choice.family, std::nullopt) ||
+      (is_near_range_end(choice.family) && !keeps_range(workload, *set, choice)))
+    set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
 }
 

@@ -53,6 +53,13 @@ class Families {
                                                           const SharedBuffer& shared);
 
  private:
+  [[nodiscard]] InputSet make(const Workload& workload,
+                              const FamilyChoice& choice,
+                              std::uint64_t seed);
+  /// True if the baseline's results are those on the same inputs near 1 times a power of two.
+  [[nodiscard]] bool keeps_range(const Workload& workload,
+                                 const InputSet& inputs,
+                                 const FamilyChoice& choice);
   [[nodiscard]] bool is_right(const Workload& workload,
                               InputSet& inputs,
                               InputFamily family,

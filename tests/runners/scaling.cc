@@ -1,4 +1,4 @@
-#include "runners/cuda/measure/scaling.h"
+#include "runners/scaling.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,6 @@
 #include <vector>
 
 using namespace warpath;
-using warpath::cuda::first_not_scaled;
-using warpath::cuda::power_between;
 
 namespace {
 
@@ -71,6 +69,21 @@ TEST_SUITE("scaling") {
   TEST_CASE("zeros and NaNs alone tell nothing") {
     CHECK_FALSE(power_between(tensor(DType::f32, {0, kNan}), tensor(DType::f32, {0, kNan}), 10)
                     .has_value());
+  }
+
+  TEST_CASE("one power of two for all, whatever it is, and nothing beyond the range") {
+    const Tensor before = tensor(DType::f32, {0, 0.5, -3});
+    CHECK(is_times_power_of_two(before, tensor(DType::f32, {0, 0x1p101, -0x1.8p103})));
+    CHECK(is_times_power_of_two(before, tensor(DType::f32, {0, 0x1p-149, -6 * 0x1p-149})));
+    CHECK(is_times_power_of_two(before, before));
+    CHECK_FALSE(is_times_power_of_two(before, tensor(DType::f32, {0, 0x1p101, -0x1.8p102})));
+    CHECK_FALSE(is_times_power_of_two(before, tensor(DType::f32, {0, 0, -3})));
+    CHECK_FALSE(is_times_power_of_two(before, tensor(DType::f32, {1, 0.5, -3})));
+    CHECK_FALSE(is_times_power_of_two(before, tensor(DType::f32, {0, INFINITY, -INFINITY})));
+    CHECK_FALSE(
+        is_times_power_of_two(tensor(DType::f32, {kNan, 1}), tensor(DType::f32, {kNan, 1})));
+    CHECK(is_times_power_of_two(tensor(DType::i32, {1, -5}), tensor(DType::i32, {1, -5})));
+    CHECK_FALSE(is_times_power_of_two(tensor(DType::i32, {1, -5}), tensor(DType::i32, {2, -10})));
   }
 
   TEST_CASE("of many elements the first that is wrong is found, wherever it lies") {

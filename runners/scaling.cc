@@ -1,4 +1,4 @@
-#include "runners/cuda/measure/scaling.h"
+#include "runners/scaling.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-namespace warpath::cuda {
+namespace warpath {
 namespace {
 
 /// Least normal and greatest finite magnitude.
@@ -134,4 +134,21 @@ std::optional<int> power_between(const Tensor& before, const Tensor& after, int 
   return std::nullopt;
 }
 
-}  // namespace warpath::cuda
+bool is_times_power_of_two(const Tensor& before, const Tensor& after) {
+  if (!info(before.dtype).is_float) return before.bytes == after.bytes;
+  int power = 0;
+  for (std::int64_t i = 0, n = before.elements(); i < n; ++i) {
+    const double x = before.at(i), y = after.at(i);
+    if (x == 0 || y == 0 || !std::isfinite(x) || !std::isfinite(y)) continue;
+    power = std::ilogb(y) - std::ilogb(x);
+    break;
+  }
+  return first_wrong(
+             before, [](const Elements&) { return false; },
+             [&](std::int64_t i) {
+               const double x = before.at(i), y = after.at(i);
+               return !std::isfinite(x) || !std::isfinite(y) || std::ldexp(x, power) != y;
+             }) < 0;
+}
+
+}  // namespace warpath

@@ -5,7 +5,7 @@
 
 #include "engine/spec/tensor.h"
 
-namespace warpath::cuda {
+namespace warpath {
 
 /// Index of the first element of `after` that differs from that of `before` times 2^power; -1 if
 /// there is none. An element may differ by `rounding` times the sum of its own magnitude and the
@@ -23,4 +23,9 @@ namespace warpath::cuda {
                                                const Tensor& after,
                                                int exponent);
 
-}  // namespace warpath::cuda
+/// True if one power of two, of whatever exponent, turns every value of `before` into that of
+/// `after`, exactly, with all of them finite; of integers, if they are equal. Both tensors must
+/// have the same type and shape.
+[[nodiscard]] bool is_times_power_of_two(const Tensor& before, const Tensor& after);
+
+}  // namespace warpath

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "runners/cuda/measure/problem.h"
+#include "runners/cuda/measure/trial.h"
+#include "runners/input_family.h"
+#include "runners/scaling.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// True if the outputs in a slot hold integers only: the first million of each says so.
+bool are_integers(const DriverApi& api, const PlacedWorkload& placed, const Slot& slot) {
+  constexpr std::uint64_t kMost = 1U << 20U;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    TensorPlace first = placed.tensors[t];
+    if (!first.is_written() || !info(first.dtype).is_float) continue;
+    first.elements = std::min(first.elements, kMost);
+    first.shape = {static_cast<std::int64_t>(first.elements)};
+    first.size_bytes = first.elements * info(first.dtype).size_bytes;
+    const Tensor values = download(api, first, slot.tensors[t]);
+    for (std::int64_t i = 0; i < values.elements(); ++i) {
+      const double x = values.at(i);
+      if (std::isfinite(x) && x != std::rint(x)) return false;
+    }
+  }
+  return true;
+}
+
+constexpr std::uint64_t kGuardSeed = 0x6a5d;  // around what the baseline alone is launched on
+constexpr std::uint64_t kRandomNudges = 3;    // of one tensor's inputs, at most
+
+/// The output that is worst under the spec's tolerance: the first of a wrong class, else the one
+/// farthest outside its bound.
+Comparison by_tolerance(Trial& trial,
+                        std::size_t w,
+                        const std::vector<CUdeviceptr>& addresses,
+                        const InputSet& set) {
+  std::vector<Comparison> found =
+      trial.compare_each(w, addresses, set, trial.tolerances(w, set), "the baseline");
+  Comparison worst;
+  worst.passed = true;
+  for (std::size_t t = 0; t < found.size(); ++t) {
+    if (!trial.at(w).tensors[t].is_written()) continue;
+    const bool passed = worst.passed && found[t].passed;
+    const double norm = std::max(worst.relative_norm, found[t].relative_norm);
+    const double error = std::max(worst.max_abs_error, found[t].max_abs_error);
+    if (found[t].worst_ratio >= worst.worst_ratio) worst = std::move(found[t]);
+    worst.passed = passed;
+    worst.relative_norm = norm;
+    worst.max_abs_error = error;
+  }
+  return worst;
+}
+
+}  // namespace
+
+/// For a launch on memory of its own: inputs of `set`, outputs poisoned, noise around them.
+void Problem::place_inputs(std::size_t w, const Slot& slot, const InputSet& set) {
+  const PlacedWorkload& placed = placed_[w];
+  for (const Slot::Zone& zone : slot.zones)
+    bench_.harness().guard_fill(bench_.stream(), zone.address, zone.size_bytes, kGuardSeed);
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (tensor.size_bytes == 0) continue;
+    if (tensor.is_read()) {
+      require(bench_.api(),
+              bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(),
+                                             tensor.size_bytes, bench_.stream()),
+              "cannot copy inputs");
+    } else {
+      bench_.harness().poison(bench_.stream(), slot.tensors[t], tensor.elements, tensor.dtype, 0);
+    }
+  }
+}
+
+/// True if the baseline's results on `set`, in `slot`, are those on the same inputs near 1 times a
+/// power of two.
+bool Problem::is_times_near_one(std::size_t w, const InputSet& set, const Slot& slot) {
+  const PlacedWorkload& placed = placed_[w];
+  double bytes = 0;
+  for (const TensorPlace& tensor : placed.tensors)
+    bytes += tensor.is_written() ? static_cast<double>(tensor.size_bytes) : 0;
+  constexpr double kMostBytes = 0x1p29;  // that the host compares
+  if (bytes > kMostBytes) return false;
+  const auto results = [&] {
+    bench_.synchronize("the baseline");
+    std::vector<Tensor> out;
+    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+      if (placed.tensors[t].is_written())
+        out.push_back(download(bench_.api(), placed.tensors[t], slot.tensors[t]));
+    }
+    return out;
+  };
+  const std::vector<Tensor> after = results();
+  const auto other =
+      make_inputs(w, FamilyChoice{.family = set.family}.near_one(), set.seed);
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  place_inputs(w, slot, *other);
+  baseline.launch_at(w, slot.tensors, bench_.stream());
+  return std::ranges::equal(results(), after, is_times_power_of_two);
+}
+
+const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
+  if (set.baseline) return *set.baseline;
+  const PlacedWorkload& placed = placed_[w];
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
+  place_inputs(w, slot, set);
+  baseline.launch_at(w, slot.tensors, bench_.stream());
+  FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
+  found.keeps_range = !is_near_range_end(set.family) || is_times_near_one(w, set, slot);
+  found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
+                   set.family == InputFamily::small_integers &&
+                   are_integers(bench_.api(), placed, slot);
+  return set.baseline.emplace(std::move(found));
+}
+
+const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
+  if (!set.reach.empty()) return set.reach;
+  const PlacedWorkload& placed = placed_[w];
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
+  std::vector<Reach> reach(placed.tensors.size(),
+                           Reach{.factor = reach_factor(spec(), *placed.workload)});
+  const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
+  const auto launch = [&](double share) {
+    const double ns =
+        bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
+    const std::vector<Comparison> found =
+        baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      if (placed.tensors[t].is_written()) extend(reach[t], found[t], share);
+    }
+    return ns;
+  };
+  place_inputs(w, slot, set);
+  constexpr double kLongNs = 20e6;
+  // launches on inputs nudged at random
+  const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;
+  std::set<DType> types;
+  for (const TensorPlace& tensor : placed.tensors) {
+    if (tensor.is_read() && info(tensor.dtype).is_float) types.insert(tensor.dtype);
+  }
+  for (const DType type : types) {
+    for (std::uint64_t seed = 0; seed <= at_random; ++seed) {
+      place_inputs(w, slot, set);
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        const TensorPlace& tensor = placed.tensors[t];
+        if (!tensor.is_read() || tensor.dtype != type) continue;
+        bench_.harness().nudge(bench_.stream(), slot.tensors[t], tensor.elements, type,
+                               seed == 0 ? 0 : seed + kRandomNudges * t);
+      }
+      launch(nudge_share(type));
+    }
+  }
+  return set.reach = std::move(reach);
+}
+
+}  // namespace warpath::cuda
