@@ -27,6 +27,8 @@ class Distributions final : public DeviceGate {
       choices += stress_choices(trial.problem().spec(), *trial.at(w).workload).size();
       for (const auto& set : trial.problem().family_sets(w)) {
         if (is_structure(set->family)) continue;
+        // Additions of floats to global memory take subnormal numbers for zero.
+        if (set->family == InputFamily::subnormal && trial.may_vary()) continue;
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "another distribution");
         if (!result.passed) {
