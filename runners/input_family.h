@@ -19,8 +19,9 @@ inline constexpr std::array<std::string_view, 39> kInputFamilies{
     "heavy_tail",  "small_integers", "mantissa",   "cancellation", "sorted_ties",   "rare_outliers",
     "specials",    "offset",         "far_offset", "unit_row",     "far_below",     "faint",
     "peaked",      "opposed",        "far_above",  "at_most_zero", "at_least_zero", "coarse",
-    "extremes",    "lone",           "vast", "lowest", "highest", "subnormal", "identity",   "permutation",  "triangular",    "zero_block",
-    "one_value",   "repeated_tile",  "half_copy",  "low_rank",     "ascending"};
+    "extremes",    "lone",           "vast",       "lowest",       "highest",       "subnormal",
+    "identity",    "permutation",    "triangular", "zero_block",   "one_value",     "repeated_tile",
+    "half_copy",   "low_rank",       "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }

@@ -43,7 +43,8 @@ enum class InputFamily : int {
   /// bytes, a repeated digit of four bits, a power of two, or next to these.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
-  // Near the ends of the type's range, floating-point types only. Form 1 has the same digits near 1.
+  // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
+  // near 1.
   vast,       ///< so large that a square still fits: times 2^54; float64: 2^500, float16: 2^5
   lowest,     ///< negative, times 2^102; float64: 2^1010, float16: 2^12
   highest,    ///< positive, as large
@@ -231,8 +232,14 @@ inline double range_end_value(const FamilyRule& rule, double own) {
   constexpr double kMost = 12;
   double steps = own / power_below(rule.scale);
   steps = steps > kMost ? kMost : steps >= -kMost ? steps : -kMost;
-  const double square_fits = near_one ? 1 : wide ? 0x1p500 : half ? 0x1p5 : 0x1p54,
-               largest = near_one ? 1 : wide ? 0x1p1010 : half ? 0x1p12 : 0x1p102;
+  const double square_fits = near_one ? 1
+                             : wide   ? 0x1p500
+                             : half   ? 0x1p5
+                                      : 0x1p54,
+               largest = near_one ? 1
+                         : wide   ? 0x1p1010
+                         : half   ? 0x1p12
+                                  : 0x1p102;
   switch (rule.family) {
     case InputFamily::vast:
       return steps * square_fits;
@@ -242,11 +249,11 @@ inline double range_end_value(const FamilyRule& rule, double own) {
       return (fabs(steps) + 1) * largest;
     default: {
       constexpr double kEight = 8;
-      const double least = near_one               ? 1 / kEight
-                           : wide                 ? 0x1p-1074
-                           : half                 ? 0x1p-24
+      const double least = near_one              ? 1 / kEight
+                           : wide                ? 0x1p-1074
+                           : half                ? 0x1p-24
                            : type == DType::bf16 ? 0x1p-133
-                                                  : 0x1p-149;
+                                                 : 0x1p-149;
       return floor(steps * kEight + 0.5) * least;
     }
   }

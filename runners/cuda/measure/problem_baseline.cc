@@ -95,8 +95,7 @@ bool Problem::is_times_near_one(std::size_t w, const InputSet& set, const Slot& 
     return out;
   };
   const std::vector<Tensor> after = results();
-  const auto other =
-      make_inputs(w, FamilyChoice{.family = set.family}.near_one(), set.seed);
+  const auto other = make_inputs(w, FamilyChoice{.family = set.family}.near_one(), set.seed);
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
   place_inputs(w, slot, *other);

@@ -195,8 +195,8 @@ bool Families::keeps_range(const Workload& workload,
                            const InputSet& inputs,
                            const FamilyChoice& choice) {
   const TensorMap found = run_baseline(workload, inputs, std::nullopt),
-                  near_one = run_baseline(
-                      workload, make(workload, choice.near_one(), inputs.seed), std::nullopt);
+                  near_one = run_baseline(workload, make(workload, choice.near_one(), inputs.seed),
+                                          std::nullopt);
   return !near_one.empty() &&
          std::ranges::equal(near_one, found, [](const auto& before, const auto& after) {
            return is_times_power_of_two(before.second, after.second);

@@ -94,7 +94,8 @@ TEST_CASE(
     "thresholds or of one zero alone, or reads outside where an input is at its end, is refused") {
   const auto runner = host_runner();
   int bad = 0, honest = 0;
-  for (const char* const family : {"above", "first_least", "lookup", "row_bins", "transposed", "words"}) {
+  for (const char* const family :
+       {"above", "first_least", "lookup", "row_bins", "transposed", "words"}) {
     const auto [refused, passed] =
         judge_all(*runner, family, [](const Candidate&) { return true; });
     bad += refused, honest += passed;
