@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "engine/portable/family_word.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/arguments.h"
 
@@ -44,14 +47,13 @@ struct IntegerRange {
   [[nodiscard]] bool holds_zero() const { return least <= 0 && greatest >= 0; }
 };
 
-/// None where the rule says nothing of the kind, or a double does not hold all the values.
+/// None where the rule says nothing of the kind, or a double does not hold its values, of which it
+/// has not all.
 std::optional<IntegerRange> integer_range(const ElementRule& rule) {
   const DTypeInfo& type = info(rule.dtype);
   if (type.is_float) return std::nullopt;
   IntegerRange out;
   if (rule.kind == ElementRule::Kind::random_bits) {
-    constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
-    if (type.size_bytes > kExact) return std::nullopt;
     const double values =
         rule.dtype == DType::boolean ? 2 : std::ldexp(1, static_cast<int>(8 * type.size_bytes));
     out = {.least = type.is_signed ? -values / 2 : 0, .all = rule.dtype != DType::boolean};
@@ -126,6 +128,20 @@ std::vector<int> forms(const FamilyChoice& choice,
   return out;
 }
 
+/// The tensors, of so many, that have a structure together.
+std::vector<std::pair<FamilyChoice::Of, std::uint8_t>> targets(std::size_t tensors, Beside beside) {
+  using Of = FamilyChoice::Of;
+  constexpr std::size_t kFew = 2, kMostAlone = 6;
+  std::vector<std::pair<Of, std::uint8_t>> out;
+  // Zeros in one input may hide what a structure in another one shows.
+  if (tensors > kFew && tensors <= kMostAlone && beside == Beside::but_for_one) {
+    for (std::size_t i = 0; i < tensors; ++i)
+      out.emplace_back(Of::one, static_cast<std::uint8_t>(i));
+    return out;
+  }
+  return {{Of::even_ones, std::uint8_t{0}}, {Of::odd_ones, std::uint8_t{0}}};
+}
+
 constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"};
 
 std::string form_name(InputFamily family, int form) {
@@ -166,6 +182,7 @@ std::string FamilyChoice::label() const {
   if (const std::string kind = form_name(family, form); !kind.empty()) text += " (" + kind + ")";
   if (of == Of::even_ones) text += " in every other tensor, from the first";
   if (of == Of::odd_ones) text += " in every other tensor, from the second";
+  if (of == Of::one) text += ", in tensor " + std::to_string(which + 1) + " alone";
   if (but_for_one) text += ", but for one element";
   if (against_specials) text += ", special numbers in the others";
   return text;
@@ -201,9 +218,10 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
     std::vector<std::vector<FamilyChoice>> rounds;
     for (const InputFamily family : kStructures) {
       const std::vector<FamilyRule> changed = rules(family, spec, workload);
-      for (const Of of : {Of::even_ones, Of::odd_ones}) {
+      for (const auto& [of, which] : targets(changed.size(), beside)) {
         FamilyChoice choice{.family = family,
                             .of = of,
+                            .which = which,
                             .but_for_one = beside == Beside::but_for_one,
                             .against_specials = beside == Beside::special_numbers};
         std::size_t round = 0;
@@ -325,6 +343,16 @@ bool applies(const FamilyRule& rule) {
 
 void apply_family(Tensor& tensor, const FamilyRule& rule) {
   if (!applies(rule)) return;
+  if (portable::is_wide_integer(rule)) {
+    std::vector<std::uint64_t> words(rule.elements);
+    const std::size_t size = words.size() * sizeof words[0];
+    std::memcpy(words.data(), tensor.bytes.data(), size);
+    const std::vector<std::uint64_t> own = words;
+    for (std::uint64_t i = 0; i < rule.elements; ++i)
+      words[i] = portable::family_word(rule, i, own[i], own[portable::family_source(rule, i)]);
+    std::memcpy(tensor.bytes.data(), words.data(), size);
+    return;
+  }
   for (std::uint64_t i = 0; i < rule.elements; ++i) {
     const auto at = static_cast<std::int64_t>(i);
     const auto source = static_cast<std::int64_t>(portable::family_source(rule, i));

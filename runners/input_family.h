@@ -46,11 +46,12 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 struct FamilyChoice {
   /// Which of the tensors that the family can change it is applied to, in argument order. The
   /// others keep their declared values.
-  enum class Of : std::uint8_t { all, even_ones, odd_ones };
+  enum class Of : std::uint8_t { all, even_ones, odd_ones, one };
 
   InputFamily family = InputFamily::as_declared;
   int form = 0;  ///< FamilyRule::form
   Of of = Of::all;
+  std::uint8_t which = 0;  ///< Of::one: its number, from 0
   /// The family holds except for one element of each tensor. This exposes a kernel that assumes a
   /// structure after inspecting only part of the input.
   bool but_for_one = false;
@@ -60,12 +61,14 @@ struct FamilyChoice {
   auto operator<=>(const FamilyChoice&) const = default;
   /// True if the family is applied to the `changed`-th (from 0) tensor that it can change.
   [[nodiscard]] bool has(std::size_t changed) const {
+    if (of == Of::one) return changed == which;
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
   [[nodiscard]] Infinities infinities() const {
-    return family == InputFamily::specials ? Infinities::anywhere
-           : against_specials              ? Infinities::beside_zeros
-                                           : Infinities::none;
+    return family == InputFamily::specials      ? Infinities::anywhere
+           : against_specials                   ? Infinities::beside_zeros
+           : family == InputFamily::as_declared ? Infinities::none
+                                                : Infinities::made;
   }
   /// Of families near the ends of the range: the same numbers but for their exponent.
   [[nodiscard]] FamilyChoice near_one() const {
@@ -85,7 +88,8 @@ struct FamilyChoice {
 /// Every stress family that changes an input of `workload`; none where no_other_inputs() says why.
 [[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
                                                        const Workload& workload);
-/// Structures in the even and in the odd inputs of `workload`: each kind that their shapes allow
+/// Structures in the even and in the odd inputs of `workload`, or, except for one element, in each
+/// of three to six alone: each kind that their shapes allow
 /// (FamilyRule::form), once except for one element, once beside special numbers if it has zeros,
 /// and once complete; then zeros in all inputs at once. All choices are distinct for every seed;
 /// the most revealing ones come first.

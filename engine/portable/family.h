@@ -468,19 +468,5 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
   return rule.nonnegative ? fabs(x) : x;
 }
 
-/// A random element that the rule's family changes and that no other one reads, for use as `odd`.
-/// In the second half of the tensor if there is one, so that inspecting the first half does not
-/// find it. kNoElement if none is found. `rule.odd` must be kNoElement.
-inline Word odd_element(const FamilyRule& rule, Word draw) {
-  constexpr double kOwn = 2.5, kOther = 3.5;
-  for (Word k = 0; k < 512 && rule.elements > 0; ++k) {
-    const Word first = k < 256 ? rule.elements / 2 : 0;
-    const Word i = first + multiply_high(mix(draw + k), rule.elements - first);
-    const Word source = family_source(rule, i);
-    if (family_value(rule, i, kOwn, source == i ? kOwn : kOther) != kOwn) return i;
-  }
-  return kNoElement;
-}
-
 }  // namespace portable
 }  // namespace warpath

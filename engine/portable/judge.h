@@ -5,16 +5,22 @@
 /// Judgement of one element and summation of norms, the same on host and device.
 namespace warpath {
 
-/// Results from infinite inputs depend on the order of operations. Where such inputs are determines
-/// what may differ from the reference.
+/// What is infinite, and whether it is NaN instead, depends on the order of operations. Where
+/// infinities come from determines what may differ from the reference.
 enum class Infinities : int {
   none,
+  made,  ///< of finite inputs, by a division or an overflow: two non-finite values agree
   /// Beside zeros, to expose skipped multiplications by zero: two non-finite values agree, and NaN
   /// agrees with anything; a finite number where the reference has none is wrong.
   beside_zeros,
   /// Anywhere: where the reference has NaN, any value is accepted (a mask may multiply or select).
   anywhere,
 };
+
+/// True if inputs are infinite.
+inline bool are_given(Infinities infinities) {
+  return infinities == Infinities::beside_zeros || infinities == Infinities::anywhere;
+}
 
 namespace portable {
 
@@ -63,8 +69,9 @@ inline double error_ratio(double out,
   const double infinity = double_of(0x7ff0000000000000ULL);
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
-    const bool beside = is_nan(out) || (!is_finite(out) && !is_finite(reference));
-    const bool excused = (infinities != Infinities::none && beside) ||
+    const bool neither = !is_finite(out) && !is_finite(reference);
+    const bool excused = (infinities != Infinities::none && neither) ||
+                         (are_given(infinities) && is_nan(out)) ||
                          (infinities == Infinities::anywhere && is_nan(reference));
     return both || out == reference || excused ? 0 : infinity;
   }

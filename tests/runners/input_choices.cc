@@ -97,6 +97,22 @@ TEST_CASE("extremes of integers are values of their rule, its ends often") {
   CHECK(digits > 50);
 }
 
+TEST_CASE(
+    "of three inputs each has every structure alone, but for one element: zeros in one may hide "
+    "what another one shows") {
+  const KernelSpec spec =
+      spec_of(input("a", "[40, 60]") + "," + input("b", "[60, 50]") + "," + input("c", "[60]"));
+  std::set<std::uint8_t> alone;
+  for (const FamilyChoice& choice : structure_choices(spec, spec.workloads.front())) {
+    if (choice.family != InputFamily::identity || !choice.but_for_one) continue;
+    CHECK(choice.of == Of::one);
+    for (std::size_t tensor = 0; tensor < 3; ++tensor)
+      CHECK(choice.has(tensor) == (tensor == choice.which));
+    alone.insert(choice.which);
+  }
+  CHECK(alone == std::set<std::uint8_t>{0, 1, 2});
+}
+
 TEST_CASE("every other tensor is far above, those between far below") {
   const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
   const FamilyChoice opposed{.family = InputFamily::opposed};

@@ -87,6 +87,9 @@ TEST_SUITE("reach") {
     const Tensor reference = tensor({1, kInfinity}), output = tensor({1, kNan});
     CHECK_FALSE(compare(output, reference, kTolerance).passed);
     CHECK(compare(output, reference, kTolerance, Infinities::anywhere).passed);
+    CHECK(compare(tensor({kNan}), tensor({-kInfinity}), kTolerance, Infinities::made).passed);
+    CHECK_FALSE(compare(tensor({kNan}), tensor({1}), kTolerance, Infinities::made).passed);
+    CHECK_FALSE(compare(tensor({kNan}), tensor({kInfinity}), kTolerance).passed);
     CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, Infinities::anywhere).passed);
     CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, Infinities::anywhere)
                     .passed);

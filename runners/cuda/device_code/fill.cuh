@@ -39,9 +39,15 @@ extern "C" __global__ void __launch_bounds__(256)
   namespace portable = warpath::portable;
   const unsigned width = portable::width_of(rule.dtype);
   for (Word i = thread_index(); i < rule.elements; i += thread_count()) {
-    const double own = portable::value_of(rule.dtype, load_one(data, width, i));
     // What others read stays as it is, so that they may read it at any time.
     const Word source = portable::family_source(rule, i);
+    if (portable::is_wide_integer(rule)) {
+      const Word word = load_one(data, width, i),
+                 of_source = source == i ? word : load_one(data, width, source);
+      store_one(data, width, i, portable::family_word(rule, i, word, of_source));
+      continue;
+    }
+    const double own = portable::value_of(rule.dtype, load_one(data, width, i));
     const double other =
         source == i ? own : portable::value_of(rule.dtype, load_one(data, width, source));
     const double value = portable::family_value(rule, i, own, other);

@@ -47,7 +47,10 @@ struct MaskedReference {
 struct FamilyBaseline {
   Comparison result;
   /// False if the baseline cannot compute the family; a candidate is then not judged by it.
-  [[nodiscard]] bool tells() const { return classes_agree(result) && keeps_range; }
+  [[nodiscard]] bool tells() const { return classes_agree(result) && keeps_range && keeps_class; }
+  /// Which results are finite does not depend on the last place of inputs, as far as Problem::reach
+  /// has seen.
+  bool keeps_class = true;
   /// Of families near an end of the range: no step leaves it (is_near_range_end()).
   bool keeps_range = true;
   bool is_exact = false;  ///< every result is an integer equal to the reference's
@@ -64,6 +67,7 @@ struct InputSet {
   std::vector<double> result_scale;
   /// By tensor: the result of Problem::reach; empty before.
   mutable std::vector<Reach> reach;
+  mutable bool class_varies = false;               ///< Problem::reach saw results of a wrong class
   mutable std::optional<FamilyBaseline> baseline;  ///< as Problem::baseline_on has found it
   /// in the first floating-point input, relative to the values of `seed`
   std::int64_t changed_element = -1;

@@ -104,7 +104,10 @@ bool Problem::is_times_near_one(std::size_t w, const InputSet& set, const Slot& 
 }
 
 const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
-  if (set.baseline) return *set.baseline;
+  if (set.baseline) {
+    set.baseline->keeps_class = !set.class_varies;
+    return *set.baseline;
+  }
   const PlacedWorkload& placed = placed_[w];
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
@@ -112,6 +115,7 @@ const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
   place_inputs(w, slot, set);
   baseline.launch_at(w, slot.tensors, bench_.stream());
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
+  found.keeps_class = !set.class_varies;
   found.keeps_range = !is_near_range_end(set.family) || is_times_near_one(w, set, slot);
   found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
                    set.family == InputFamily::small_integers &&
@@ -134,7 +138,10 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
     const std::vector<Comparison> found =
         baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
     for (std::size_t t = 0; t < found.size(); ++t) {
-      if (placed.tensors[t].is_written()) extend(reach[t], found[t], share);
+      if (!placed.tensors[t].is_written()) continue;
+      extend(reach[t], found[t], share);
+      if (info(placed.tensors[t].dtype).is_float && !tolerances[t].exact)
+        set.class_varies = set.class_varies || !classes_agree(found[t]);
     }
     return ns;
   };

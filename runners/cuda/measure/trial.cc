@@ -263,7 +263,7 @@ std::vector<Comparison> Trial::compare_each(std::size_t w,
   const auto& tensors = at(w).tensors;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
-    if (set.infinities != Infinities::none && !info(tensors[t].dtype).is_float)
+    if (are_given(set.infinities) && !info(tensors[t].dtype).is_float)
       continue;  // as compare() has it
     const MaskedReference& reference = set.reference[t];
     const CompareRule rule{.nonce = bench_.secret(),

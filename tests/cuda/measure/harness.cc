@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/portable/family_word.h"
 #include "engine/portable/guard.h"
 #include "engine/portable/nudge.h"
 #include "engine/spec/compare.h"
@@ -65,8 +66,8 @@ TEST_CASE("a device fills every type by every rule with the host's bits") {
 
 TEST_CASE("every input family gives the host's bits and what its name says") {
   InitRule normal;
-  for (const DType dtype :
-       {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::u8}) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::u64,
+                            DType::i32, DType::u8}) {
     const Tensor declared = fill_tensor(normal, 5, dtype, {400, 60}, {}, nullptr, "here");
     const double values = std::ldexp(1, static_cast<int>(8 * info(dtype).size_bytes));
     for (std::size_t i = 1; i < kInputFamilies.size(); ++i) {
