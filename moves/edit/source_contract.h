@@ -17,6 +17,8 @@ namespace warpath {
 /// otherwise gives wrong results. Derived from the sources, whoever wrote them, so that moves need
 /// not declare what they narrowed.
 struct SourceContract {
+  static constexpr std::int64_t kMostAlignment = 16;          ///< bytes of the widest access
+  static constexpr std::int64_t kFreeSharedBytes = 48 << 10;  ///< that a launch need not opt in for
   /// A scalar argument that the source ignores or fixes though the spec's kernel reads it; it is
   /// only valid for these values (several if workloads differ).
   struct Fixed {
@@ -32,6 +34,9 @@ struct SourceContract {
     bool operator==(const Pointer&) const = default;
   };
   std::vector<Fixed> sizes;
+  /// Input tensors that the spec's kernel reads and the source does not: it is only valid for their
+  /// values in the workloads.
+  std::vector<std::string> ignored;
   std::vector<Pointer> pointers;
   int compute_capability = 0;       ///< minimum, as 10 * major + minor; 0: any
   bool exact_architecture = false;  ///< uses instructions of that architecture only ("sm_90a")

@@ -115,6 +115,17 @@ TEST_CASE("the spec's own kernel relies on nothing more than the spec says") {
   CHECK(c.verified.at("of 8192") == "n = 8192, s = 3");
 }
 
+TEST_CASE("an input that the source does not read any more holds for its values in the workloads") {
+  const KernelSpec spec = one_size();
+  const SourceContract c = contract_of(
+      spec, with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 3;"));
+  CHECK(c.ignored == std::vector<std::string>{"x"});
+  CHECK(c.narrowed);
+  CHECK(c.summary().find("x not read") != std::string::npos);
+  CHECK(to_json(c).at("ignored_inputs").at(0) == "x");
+  CHECK(c.lines().at(1) == "x as in the verified workloads only: the source does not read it");
+}
+
 TEST_CASE(
     "an argument that the source does not follow any more holds for the values that were "
     "verified") {

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/dtype.h"
+#include "moves/edit/source_contract.h"
+
+namespace warpath {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
+  return out;
+}
+
+std::string triple_text(const std::array<Expression, 3>& t) {
+  return "(" + t[0].text() + ", " + t[1].text() + ", " + t[2].text() + ")";
+}
+
+/// Names of the pointers for which `holds`, joined.
+template <class Predicate>
+std::vector<std::string> names_of(const std::vector<SourceContract::Pointer>& pointers,
+                                  Predicate holds) {
+  std::vector<std::string> out;
+  for (const auto& p : pointers) {
+    if (holds(p)) out.push_back(p.argument);
+  }
+  return out;
+}
+
+std::string architecture(const SourceContract& c) {
+  if (c.compute_capability == 0) return {};
+  return "sm_" + std::to_string(c.compute_capability) + (c.exact_architecture ? "a" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> SourceContract::lines() const {
+  std::vector<std::string> out;
+  if (!unread.empty())
+    out.push_back("the source could not be read (" + unread +
+                  "): rely on nothing but what was verified");
+  for (const Fixed& f : sizes)
+    out.push_back(f.argument + (f.values.size() == 1 ? " = " : " one of ") +
+                  joined(f.values, ", ") + " only: the source does not follow this argument");
+  for (const std::string& name : ignored)
+    out.push_back(name + " as in the verified workloads only: the source does not read it");
+  for (std::int64_t bytes = kMostAlignment; bytes >= 8; bytes /= 2) {
+    const auto names =
+        names_of(pointers, [&](const Pointer& p) { return p.alignment_bytes == bytes; });
+    if (!names.empty())
+      out.push_back(joined(names, ", ") + " aligned to " + std::to_string(bytes) + " bytes");
+  }
+  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  if (!apart.empty())
+    out.push_back(joined(apart, ", ") + (apart.size() == 1 ? " overlaps" : " overlap") +
+                  " no other argument");
+  if (compute_capability > 0)
+    out.push_back("device: " + architecture(*this) +
+                  (exact_architecture ? " and no other architecture" : " or later"));
+  if (dynamic_smem_bytes > kFreeSharedBytes)
+    out.push_back(std::to_string(dynamic_smem_bytes) +
+                  " bytes of dynamic shared memory: set "
+                  "cudaFuncAttributeMaxDynamicSharedMemorySize before the launch");
+  out.push_back(
+      "launch: grid " + triple_text(launch.grid) + ", block " + triple_text(launch.block) +
+      (std::ranges::any_of(launch.cluster, [](const Expression& e) { return e.text() != "1"; })
+           ? ", cluster " + triple_text(launch.cluster)
+           : "") +
+      ", dynamic shared memory " + launch.dynamic_smem_bytes.text() +
+      (callers_launch ? ": the caller's own, which no variant changes" : ""));
+  std::vector<std::string> defined;
+  for (const auto& [name, value] : macros) defined.push_back(name + "=" + value);
+  if (!defined.empty()) out.push_back("compiled with: " + joined(defined, " "));
+  for (const auto& [workload, values] : verified)
+    out.push_back("verified" + (device.empty() ? "" : " on " + device) + ", workload " + workload +
+                  (values.empty() ? "" : ": " + values));
+  return out;
+}
+
+std::string SourceContract::summary() const {
+  if (!narrowed) return {};
+  std::vector<std::string> parts;
+  if (!unread.empty()) parts.emplace_back("the source could not be read");
+  for (const Fixed& f : sizes) parts.push_back(f.argument + " = " + joined(f.values, " or "));
+  for (const std::string& name : ignored) parts.push_back(name + " not read");
+  const auto aligned = names_of(pointers, [](const Pointer& p) { return p.alignment_bytes >= 8; });
+  if (!aligned.empty()) parts.push_back(joined(aligned, ", ") + " aligned");
+  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  if (!apart.empty()) parts.push_back(joined(apart, ", ") + " apart");
+  if (compute_capability > 0) parts.push_back(architecture(*this));
+  return joined(parts, "; ");
+}
+
+nlohmann::json to_json(const SourceContract& c) {
+  nlohmann::json sizes = nlohmann::json::object(), alignment = nlohmann::json::object(),
+                 apart = nlohmann::json::array();
+  for (const auto& f : c.sizes) sizes[f.argument] = f.values;
+  for (const auto& p : c.pointers) {
+    alignment[p.argument] = p.alignment_bytes;
+    if (p.apart) apart.push_back(p.argument);
+  }
+  const auto texts = [](const std::array<Expression, 3>& t) {
+    return nlohmann::json{t[0].text(), t[1].text(), t[2].text()};
+  };
+  return {{"narrowed", c.narrowed},
+          {"summary", c.summary()},
+          {"sizes", sizes},
+          {"ignored_inputs", c.ignored},
+          {"alignment_bytes", alignment},
+          {"no_overlap", apart},
+          {"device",
+           {{"measured_on", c.device},
+            {"architecture", architecture(c)},
+            {"exact", c.exact_architecture},
+            {"dynamic_smem_bytes", c.dynamic_smem_bytes}}},
+          {"launch",
+           {{"grid", texts(c.launch.grid)},
+            {"block", texts(c.launch.block)},
+            {"cluster", texts(c.launch.cluster)},
+            {"dynamic_smem_bytes", c.launch.dynamic_smem_bytes.text()}}},
+          {"macros", c.macros},
+          {"verified", c.verified},
+          {"unread", c.unread}};
+}
+
+std::string shipped_source(const KernelSpec& spec,
+                           const Variant& variant,
+                           const SourceContract& contract) {
+  // Comments and strings contain text from specs, which must not end them.
+  const auto harmless = [](std::string text) {
+    for (char& c : text) {
+      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
+    for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos;)
+      text.replace(at, 2, "* ");
+    return text;
+  };
+  std::string identifier;
+  for (const char c : variant.kernel_name)
+    identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  std::string out = "/* What " + harmless(variant.kernel_name) +
+                    " relies on; launched otherwise its results are undefined.\n";
+  for (const std::string& line : contract.lines()) out += " *   " + harmless(line) + "\n";
+  out += " * " + identifier + "_contract(), at the end, checks arguments on the host.\n */\n";
+  for (const auto& [name, value] : contract.macros)
+    out += "#ifndef " + name + "\n#define " + name + " " + harmless(value) + "\n#endif\n";
+  if (contract.compute_capability > 0) {
+    const std::string least = std::to_string(contract.compute_capability * 10);
+    out += "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ " +
+           std::string(contract.exact_architecture ? "!=" : "<") + " " + least +
+           "\n#error \"needs " + architecture(contract) + "\"\n#endif\n";
+  }
+  out += variant.source;
+  if (out.back() != '\n') out += '\n';
+  std::string parameters, checks;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.is_meta || arg.type == ArgType::string) continue;
+    if (arg.type == ArgType::tensor) {
+      parameters += (parameters.empty() ? "" : ", ") + ("const void* " + arg.name);
+      const auto it =
+          std::ranges::find(contract.pointers, arg.name, &SourceContract::Pointer::argument);
+      if (it == contract.pointers.end()) continue;
+      if (it->alignment_bytes > 1)
+        checks += "  if (reinterpret_cast<unsigned long long>(" + arg.name + ") % " +
+                  std::to_string(it->alignment_bytes) + " != 0) return \"" + arg.name +
+                  " is not aligned to " + std::to_string(it->alignment_bytes) + " bytes\";\n";
+      for (const ArgSpec& other : spec.io.args) {
+        if (it->apart && other.type == ArgType::tensor && other.name != arg.name)
+          checks += "  if (" + arg.name + " == " + other.name + ") return \"" + arg.name + " and " +
+                    other.name + " are one buffer\";\n";
+      }
+      continue;
+    }
+    const std::string type(info(arg.dtype).cuda_type);
+    const bool half = arg.dtype == DType::f16 || arg.dtype == DType::bf16;
+    parameters +=
+        (parameters.empty() ? "" : ", ") + (half ? std::string("float") : type) + " " + arg.name;
+    const auto it = std::ranges::find(contract.sizes, arg.name, &SourceContract::Fixed::argument);
+    if (it == contract.sizes.end()) continue;
+    std::vector<std::string> equal;
+    for (const std::string& value : it->values)
+      equal.push_back(arg.name + " != static_cast<" + (half ? std::string("float") : type) + ">(" +
+                      value + ")");
+    checks += "  if (" + joined(equal, " && ") + ") return \"" + arg.name + " is not " +
+              joined(it->values, " or ") + "\";\n";
+  }
+  out +=
+      "\n#if !defined(__CUDACC_RTC__)\n/// Null, or what of these arguments is outside the "
+      "contract above.\nstatic inline const char* " +
+      identifier + "_contract(" + parameters + ") {\n";
+  for (const ArgSpec& arg : spec.io.args) {
+    if (!arg.is_meta && arg.type != ArgType::string) out += "  (void)" + arg.name + ";\n";
+  }
+  return out + checks + "  return nullptr;\n}\n#endif\n";
+}
+
+}  // namespace warpath
