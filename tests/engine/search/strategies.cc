@@ -249,6 +249,34 @@ TEST_CASE("where half of a tuning space fails the first points turn to the other
   CHECK(guided < 0.7 * uniform);
 }
 
+TEST_CASE("over tunables mcgs searches from several random points, not from its start alone") {
+  // Two islands: no single change leads from one to the other, and the start is on the worse one.
+  std::vector<RecordedSpace::Axis> axes;
+  for (const char* const name : {"a", "b"})
+    axes.push_back(
+        {.name = name, .texts = {"0", "1", "2", "3", "4", "5"}, .values = {0, 1, 2, 3, 4, 5}});
+  std::vector<RecordedSpace::Row> rows;
+  for (Level a = 0; a < 6; ++a) {
+    for (Level b = 0; b < 6; ++b) {
+      if ((a < 3) != (b < 3)) continue;
+      rows.push_back({.point = {a, b}, .time_ns = (a < 3 ? 1000.0 : 100.0) + a + b});
+    }
+  }
+  const RecordedSpace space("islands", "a device", std::move(axes), std::move(rows), "islands");
+  PointSpace points(space, std::vector<Level>{0, 0});
+  Search search(points, with("mcgs"), 1, points.key(NodeId{0}));
+  double best_ns = 1000;
+  for (int evaluations = 0; evaluations < 8; ++evaluations) {  // the start's island has nine points
+    const auto dispatch = search.next();
+    REQUIRE(dispatch);
+    const double time_ns = space.rows()[points.row(dispatch->node)].time_ns;
+    best_ns = std::min(best_ns, time_ns);
+    search.complete(dispatch->sequence, {.ok = true, .reward = std::log(1000 / time_ns)});
+  }
+  CHECK(best_ns < 200);
+  CHECK(search.violated_invariant().empty());
+}
+
 TEST_CASE(
     "auto is guided on recorded spaces and history elsewhere; unknown strategies are refused by "
     "name") {
