@@ -20,6 +20,15 @@ double difference(const std::vector<std::uint64_t>& a, const std::vector<std::ui
   return static_cast<double>(a.size() + b.size() - 2 * common);
 }
 
+/// A weighted mean.
+struct Weighed {
+  double count = 0, sum = 0;
+  void add(double weight, double x) { count += weight, sum += weight * x; }
+  [[nodiscard]] double shrunk_to(double mean, double trials) const {
+    return (trials * mean + sum) / (trials + count);
+  }
+};
+
 }  // namespace
 
 void Trust::add(double x, double y) {
@@ -45,7 +54,7 @@ std::uint32_t Gains::add_context(std::vector<std::uint64_t> labels) {
 void Gains::add(const Candidate& move, std::uint32_t context, double gain) {
   size_.add(std::abs(gain));
   trust_.add(move.log_prior, gain);
-  if (move.label != 0) history_[move.label].push_back({context, gain});
+  if (move.label != 0) history_[move.family].push_back({move.label, context, gain});
 }
 
 void Gains::look_from(std::uint32_t context) {
@@ -62,19 +71,16 @@ double Gains::weight(std::uint32_t context) {
 }
 
 double Gains::expected(const Candidate& move, double bonus) {
-  constexpr double kPrior = 2;           // trials that the prior counts for
-  constexpr std::ptrdiff_t kMost = 100;  // the latest ones
-  double count = 0, sum = 0;
-  if (const auto known = history_.find(move.label); known != history_.end()) {
+  constexpr double kPrior = 2;           // trials that each more general mean counts for
+  constexpr std::ptrdiff_t kMost = 100;  // the family's latest ones
+  Weighed own, others;
+  if (const auto known = history_.find(move.family); known != history_.end()) {
     const std::vector<Trial>& trials = known->second;
-    for (auto t = trials.end() - std::min(std::ssize(trials), kMost); t != trials.end(); ++t) {
-      const double w = weight(t->context);
-      count += w;
-      sum += w * t->gain;
-    }
+    for (auto t = trials.end() - std::min(std::ssize(trials), kMost); t != trials.end(); ++t)
+      (t->label == move.label ? own : others).add(weight(t->context), t->gain);
   }
-  const double mean = (kPrior * trust_.at(move.log_prior) + sum) / (kPrior + count);
-  return mean + bonus * size_.value() / std::sqrt(1 + count);
+  const double mean = own.shrunk_to(others.shrunk_to(trust_.at(move.log_prior), kPrior), kPrior);
+  return mean + bonus * size_.value() / std::sqrt(1 + own.count + others.count);
 }
 
 }  // namespace warpath

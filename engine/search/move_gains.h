@@ -51,8 +51,8 @@ class Gains {
   void add(const Candidate& move, std::uint32_t context, double gain);
   /// From now on gains are expected at `context`.
   void look_from(std::uint32_t context);
-  /// The mean of trials, shrunk to what P predicts, with a `bonus` for what was seldom tried, in
-  /// mean absolute gains.
+  /// The mean of trials, shrunk to that of other moves of its family, and this to what P predicts;
+  /// with a `bonus` for what was seldom tried, in mean absolute gains.
   [[nodiscard]] double expected(const Candidate& move, double bonus);
   /// Mean absolute gain.
   [[nodiscard]] double size() const { return size_.value(); }
@@ -60,14 +60,15 @@ class Gains {
 
  private:
   struct Trial {
+    std::uint64_t label = 0;
     std::uint32_t context = 0;
     double gain = 0;
-    void keep(StrategyState& state) { state(context, gain); }
+    void keep(StrategyState& state) { state(label, context, gain); }
   };
   [[nodiscard]] double weight(std::uint32_t context);
 
   double reach_;
-  std::unordered_map<std::uint64_t, std::vector<Trial>> history_;  // by label
+  std::unordered_map<std::uint64_t, std::vector<Trial>> history_;  // by family
   std::vector<std::vector<std::uint64_t>> contexts_;               // sorted
   Mean size_;
   Trust trust_;

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/search/search_check.h"
 #include "engine/search/search_impl.h"
+#include "engine/search/strategy/start_options.h"
 #include "register_backups.h"
 #include "register_selections.h"
 #include "register_stops.h"
@@ -76,7 +77,8 @@ Search::Impl::Impl(Space& space_in, const Options& options_in, std::uint64_t see
       orders(seed),
       stream(seed, "select"),
       strategy(make_strategy(options_in, space.lattice())),
-      strategy_stream(seed, "strategy") {}
+      strategy_stream(seed, "strategy"),
+      initial(static_cast<std::uint64_t>(options_in.of<StartOptions>().initial)) {}
 
 void Search::Impl::open(NodeId v) {
   priors.clear();
@@ -226,7 +228,11 @@ std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, f
 }
 
 std::optional<Dispatch> Search::Impl::next() {
+  constexpr std::uint64_t kEvery = 5;
   if (strategy) return next_of_strategy();
+  if (state.next_sequence + 1 < initial || state.next_sequence % kEvery == 0) {
+    if (const auto drawn = draw_point()) return drawn;
+  }
   if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
   path.clear();
   NodeId at = kRoot;
@@ -251,16 +257,20 @@ std::optional<Dispatch> Search::Impl::next() {
   }
 }
 
-/// Nothing that is known leads on, but every point of a complete lattice can be reached from any.
-std::optional<Dispatch> Search::Impl::restart() {
-  asked_in_vain = true;
+std::optional<Dispatch> Search::Impl::draw_point() {
   if (space.lattice() == nullptr || !space.lattice()->complete()) return std::nullopt;
   strategy_stream = Rng(seed, "restart", state.next_sequence);
   const NodeId node = fresh_draw();
   if (node == kNoNode) return std::nullopt;
-  asked_in_vain = false;
   path = creating_path(node);
   return dispatch();
+}
+
+/// Nothing that is known leads on.
+std::optional<Dispatch> Search::Impl::restart() {
+  std::optional<Dispatch> drawn = draw_point();
+  asked_in_vain = !drawn;
+  return drawn;
 }
 
 std::vector<Search::State::Pending>::iterator Search::Impl::find_pending(std::uint64_t sequence) {

@@ -59,6 +59,9 @@ struct Search::Impl final : Field {
 
   std::optional<Dispatch> next();
   std::optional<Dispatch> restart();
+  /// A random new point, where any can be reached from any: another place to search from, a child
+  /// of the root.
+  std::optional<Dispatch> draw_point();
   std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
 
@@ -100,7 +103,8 @@ struct Search::Impl final : Field {
   ActionOrders orders;
   Rng stream;                          ///< of the current playout, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
-  Rng strategy_stream;                 ///< also of restarts
+  Rng strategy_stream;                 ///< also of points drawn without a strategy
+  std::uint64_t initial;               ///< without a strategy: the first ones
   std::vector<std::uint32_t> turns;    ///< Draws::ordered: actions drawn so far, by NodeId
   std::vector<NodeId> twins;           ///< of the strategy's field, by NodeId
   bool asked_in_vain = false;          ///< the search had nothing, and no outcome has arrived since

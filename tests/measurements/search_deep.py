@@ -24,7 +24,11 @@ def options(parser):
     parser.add_argument("--seeds", type=int, metavar="N", help="of each setting (default: the study's own)")
 
 
-def values_of(line, optimum_ns):
+def enough_gain(start_ns, optimum_ns):
+    return start_ns * (optimum_ns / start_ns) ** ENOUGH
+
+
+def values_of(line, optimum_ns, enough_ns):
     """What one run came to."""
     budget, curve = int(line["budget"]), []
     steps = [(int(step[0]), float(step[2])) for step in (part.split(":") for part in line["improvements"].split(";"))]
@@ -32,17 +36,17 @@ def values_of(line, optimum_ns):
     for at, (begin, reached_ns) in enumerate(steps):
         end = steps[at + 1][0] if at + 1 < len(steps) else budget + 1
         curve += [math.log(start_ns / reached_ns) / math.log(start_ns / optimum_ns)] * (end - begin)
-    there = next((count for count, share in enumerate(curve, 1) if share >= ENOUGH), budget + 1)
+    there = next((at for at, reached_ns in steps if reached_ns <= enough_ns(start_ns, optimum_ns)), budget + 1)
     return {"auc": sum(curve) / budget, "final": curve[-1], "log_to95": math.log(there), "unchanged": int(line["unchanged"]) / int(line["evaluations"])}
 
 
-def landscapes_of(folder):
-    """strategy -> landscape -> means over seeds."""
+def landscapes_of(folder, enough_ns=enough_gain):
+    """strategy -> landscape -> means over seeds. enough_ns(start, optimum): a time that counts as there."""
     runs = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(folder / "runs.csv", newline="") as file:
         for line in csv.DictReader(file):
             best_ns, regret = float(line["best_ns"]), float(line["regret"])
-            runs[line["label"].removeprefix("strategy=")][line["space"]].append(values_of(line, best_ns / (1 + regret)))
+            runs[line["label"].removeprefix("strategy=")][line["space"]].append(values_of(line, best_ns / (1 + regret), enough_ns))
     return {strategy: {space: {key: sum(one[key] for one in all_of) / len(all_of) for key in all_of[0]} for space, all_of in spaces.items()}
             for strategy, spaces in runs.items()}
 

@@ -23,8 +23,9 @@ struct Table {
   std::vector<std::vector<int>> actions;
   /// by place; kFails: the evaluation fails; the root's must be 0
   std::vector<double> rewards;
-  std::vector<std::vector<float>> priors = {};          ///< by place; empty: equal
-  std::vector<std::vector<std::uint64_t>> labels = {};  ///< by place; empty: none is known
+  std::vector<std::vector<float>> priors = {};            ///< by place; empty: equal
+  std::vector<std::vector<std::uint64_t>> labels = {};    ///< by place; empty: none is known
+  std::vector<std::vector<std::uint64_t>> families = {};  ///< by place; empty: the labels
 };
 
 /// A Space over a Table, which must outlive it.
@@ -58,6 +59,10 @@ class TableSpace final : public Space {
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     if (table_->labels.empty()) return 0;
     return table_->labels.at(static_cast<std::size_t>(place(node))).at(action);
+  }
+  [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
+    if (table_->families.empty()) return label(node, action);
+    return table_->families.at(static_cast<std::size_t>(place(node))).at(action);
   }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
     add(child, table_->actions.at(static_cast<std::size_t>(place(parent))).at(step.action));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -15,11 +16,11 @@
 namespace warpath {
 namespace {
 
-/// Best-first search that tries the moves of a node in the order of what they gained elsewhere,
-/// most of all at similar nodes: the history heuristic (Schaeffer 1989), or all moves as first
-/// (Gelly and Silver 2007). Next is the move of greatest expected gain of the best node that has an
-/// untried one; of equal nodes the newest, so that a move that changes nothing and makes another
-/// one possible is followed. The first moves are the root's.
+/// Best-first search that tries the moves of a node in the order of what they, and others of their
+/// kind, gained elsewhere, most of all at similar nodes: the history heuristic (Schaeffer 1989), or
+/// all moves as first (Gelly and Silver 2007). Next is the move of greatest expected gain of the
+/// best node that has an untried one; of equal nodes the newest, so that a move that changes
+/// nothing and makes another one possible is followed. The first moves are the root's.
 ///
 /// Where the best has nothing left, every other evaluation is a dive's: it descends from a node of
 /// the way to the best by a softmax of gains, known ones of known children and expected ones of
@@ -247,15 +248,22 @@ class History final : public Strategy {
     return arrival;
   }
 
-  /// Moves of the root to begin with: more where its priors tell less.
+  /// Moves of the root to begin with: more where its priors tell less of their kinds.
   [[nodiscard]] double initial(Field& field) {
     if (initial_ >= 0) return initial_;
+    std::map<std::uint64_t, double> kinds;  // P(s,a) by family
     double entropy = 0;
-    const std::uint32_t count = field.actions(kRoot);
-    for (std::uint32_t rank = 0; rank < count; ++rank) {
-      const auto p = static_cast<double>(field.ranked(kRoot, rank).prior);
-      if (p > 0) entropy -= p * std::log(p);
+    const auto count = [&](double p) { entropy -= p > 0 ? p * std::log(p) : 0; };
+    const std::uint32_t actions = field.actions(kRoot);
+    for (std::uint32_t rank = 0; rank < actions; ++rank) {
+      const auto [action, prior] = field.ranked(kRoot, rank);
+      const auto p = static_cast<double>(prior);
+      if (const std::uint64_t kind = field.family(kRoot, action); kind != 0)
+        kinds[kind] += p;
+      else
+        count(p);
     }
+    for (const auto& [kind, p] : kinds) count(p);
     initial_ = options_.history_initial * std::exp(entropy / 2);
     return initial_;
   }

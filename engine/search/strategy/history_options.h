@@ -23,7 +23,7 @@ struct HistoryOptions {
     v(&O::history_initial,
       OptionText{"history_initial",
                  "history: moves of the root before any other node's, in square roots of the "
-                 "perplexity of its priors",
+                 "perplexity of its priors over kinds of move",
                  "docs/search.md"},
       Range{0.0, 1000.0});
     v(&O::history_bonus,

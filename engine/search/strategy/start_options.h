@@ -17,7 +17,8 @@ struct StartOptions {
     using O = StartOptions;
     v(&O::initial,
       OptionText{"initial",
-                 "guided, descent: evaluations before the first conclusion, the start included",
+                 "guided, descent, mcgs over tunables: evaluations before the first conclusion, "
+                 "the start included",
                  "docs/search.md"},
       Range{1, 100000});
   }

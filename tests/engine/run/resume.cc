@@ -395,7 +395,8 @@ TEST_SUITE("resume") {
     const std::string sum = hash128(older).hex();
     older.back() = ',';
     expect_replayed(older + "\"sum\":\"" + sum + "\"}\n",
-                    "/schema: got 1, expected 4; the whole log is replayed instead");
+                    "/schema: got 1, expected " + std::to_string(kSnapshotSchema) +
+                        "; the whole log is replayed instead");
   }
 
   TEST_CASE("a snapshot survives its round trip; parts that do not fit are refused by name") {

@@ -78,6 +78,68 @@ TEST_CASE("what gained elsewhere is tried first, what lost there last, whatever 
   CHECK(places_evaluated(table) == std::vector{1, 2, 3, 6, 5, 4});
 }
 
+TEST_CASE("a move never tried is expected to do what others of its kind did, until it is tried") {
+  Gains gains(5);
+  const std::uint32_t root = gains.add_context({});
+  const Candidate four{.action = 0, .log_prior = 0, .label = 4, .family = 1};
+  const Candidate eight{.action = 1, .log_prior = 0, .label = 8, .family = 1};
+  const Candidate other{.action = 2, .log_prior = 0, .label = 9, .family = 2};
+  gains.add(four, root, 1);
+  gains.add({.action = 3, .log_prior = 0, .label = 7, .family = 3}, root, -1);
+  gains.look_from(root);
+  CHECK(gains.expected(eight, 0) > gains.expected(other, 0));
+  gains.add(eight, root, -2);
+  CHECK(gains.expected(eight, 0) < gains.expected(four, 0));
+}
+
+TEST_CASE("a kind of which much was tried is less of an unknown than one of which nothing was") {
+  Gains gains(5);
+  const std::uint32_t root = gains.add_context({});
+  for (std::uint64_t label = 1; label <= 4; ++label)
+    gains.add({.action = 0, .log_prior = 0, .label = label, .family = 1}, root, 1);
+  gains.look_from(root);
+  const Candidate known{.action = 0, .log_prior = 0, .label = 5, .family = 1},
+      unknown{.action = 0, .log_prior = 0, .label = 6, .family = 2};
+  CHECK(gains.expected(known, 0) == doctest::Approx(gains.expected(unknown, 0)));
+  CHECK(gains.expected(known, 1) < gains.expected(unknown, 1));
+}
+
+TEST_CASE("after the kind of a move has lost, a move of another kind is tried before it") {
+  // Moves 7, 8, 9 are of one kind, 10 of another.
+  const test::Table table{.actions = {{1, 2, 3, 4}, {}, {}, {}, {}},
+                          .rewards = {0, -1, -1, -1, 1},
+                          .priors = {{0.4F, 0.3F, 0.2F, 0.1F}, {}, {}, {}, {}},
+                          .labels = {{7, 8, 9, 10}, {}, {}, {}, {}},
+                          .families = {{1, 1, 1, 2}, {}, {}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{1, 4, 2, 3});
+}
+
+TEST_CASE("the root's first moves are as many as its priors leave kinds to choose from") {
+  // The likeliest of the root's 64 moves leads to the best, which has one of its own.
+  const auto root_moves_before_that = [](std::uint64_t kinds) {
+    test::Table table;
+    table.actions.resize(66), table.labels.resize(66), table.families.resize(66);
+    table.priors.resize(66);
+    table.rewards.assign(66, 0.5);
+    table.rewards[0] = 0;
+    table.rewards[1] = 1;
+    const auto offer = [&](std::size_t from, int place, float prior) {
+      const auto label = static_cast<std::uint64_t>(place);
+      table.actions[from].push_back(place);
+      table.priors[from].push_back(prior);
+      table.labels[from].push_back(label);
+      table.families[from].push_back(1 + label % kinds);
+    };
+    for (int place = 1; place <= 64; ++place) offer(0, place, place == 1 ? 0.02F : 0.98F / 63);
+    offer(1, 65, 1);
+    const std::vector<int> places = places_evaluated(table, history(0));
+    return std::ranges::find(places, 65) - places.begin();
+  };
+  CHECK(root_moves_before_that(64) == 16);  // 2 sqrt(64)
+  CHECK(root_moves_before_that(16) == 8);
+  CHECK(root_moves_before_that(1) == 2);
+}
+
 TEST_CASE("a failure says nothing of a move elsewhere") {
   const test::Table table{.actions = {{1, 2, 3}, {}, {}, {4, 5}, {}, {}},
                           .rewards = {0, test::kFails, -0.5, 1, 0, 0},

@@ -4,12 +4,16 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
 #include <typeindex>
+#include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "engine/search/forest.h"
 #include "engine/search/search.h"
 #include "register_strategies.h"
@@ -40,6 +44,28 @@ Options with(const std::string& strategy) {
   Options options;
   options.search.strategy = strategy;
   return options;
+}
+
+/// Four tunables of six values; the points that `fails` names, about a half, do not compile.
+RecordedSpace failing_where(const std::function<bool(const RecordedSpace::Row&)>& fails) {
+  const RecordedSpace whole = small_space(4, 6);
+  std::vector<RecordedSpace::Axis> axes;
+  for (std::size_t a = 0; a < whole.axes(); ++a) axes.push_back(whole.axis(a));
+  std::vector<RecordedSpace::Row> rows = whole.rows();
+  std::size_t failing = 0;
+  for (RecordedSpace::Row& row : rows) {
+    if (!fails(row)) continue;
+    row.status = Status::compile_error;
+    ++failing;
+  }
+  CHECK(9 * failing > 4 * rows.size());
+  return {"half", "a device", std::move(axes), std::move(rows), "half"};
+}
+
+bool too_large_together(const RecordedSpace::Row& row) {
+  int sum = 0;
+  for (const Level level : row.point) sum += level;
+  return sum >= 10;
 }
 
 }  // namespace
@@ -226,20 +252,7 @@ TEST_CASE("a tuning space of which single points are legal is searched to its en
 }
 
 TEST_CASE("where half of a tuning space fails the first points turn to the other half") {
-  RecordedSpace whole = small_space(4, 6);
-  std::vector<RecordedSpace::Axis> axes;
-  for (std::size_t a = 0; a < whole.axes(); ++a) axes.push_back(whole.axis(a));
-  std::vector<RecordedSpace::Row> rows = whole.rows();
-  std::size_t failing = 0;
-  for (RecordedSpace::Row& row : rows) {
-    int sum = 0;
-    for (const Level level : row.point) sum += level;
-    if (sum < 10) continue;  // as of tiles that are too large together
-    row.status = Status::compile_error;
-    ++failing;
-  }
-  CHECK(2 * failing > rows.size());
-  const RecordedSpace space("half", "a device", std::move(axes), std::move(rows), "half");
+  const RecordedSpace space = failing_where(too_large_together);
   double guided = 0, uniform = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const LabSettings lab{.seed = seed, .budget = 20};
@@ -247,6 +260,56 @@ TEST_CASE("where half of a tuning space fails the first points turn to the other
     uniform += static_cast<double>(run_lab(space, with("random"), lab).failed);
   }
   CHECK(guided < 0.7 * uniform);
+}
+
+TEST_CASE("where half of a tuning space fails the default is ahead of random points") {
+  const auto at_odds = [](const RecordedSpace::Row& row) {  // no direction leads away from it
+    return (row.point[0] < 3) != (row.point[1] < 3);
+  };
+  const auto by_chance = [](const RecordedSpace::Row& row) {
+    std::uint64_t h = 0;
+    for (const Level level : row.point) h = mix64(h + level);
+    return h % 2 == 0;
+  };
+  using Fails = std::function<bool(const RecordedSpace::Row&)>;
+  for (const Fails& fails : {Fails(too_large_together), Fails(at_odds), Fails(by_chance)}) {
+    const RecordedSpace space = failing_where(fails);
+    double guided = 0, uniform = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const LabSettings lab{.seed = seed, .budget = 60};
+      guided += std::log(run_lab(space, with("auto"), lab).improvements.back().time_ns);
+      uniform += std::log(run_lab(space, with("random"), lab).improvements.back().time_ns);
+    }
+    CHECK(guided < uniform);
+  }
+}
+
+TEST_CASE("over tunables mcgs searches from several random points, not from its start alone") {
+  // Two islands: no single change leads from one to the other, and the start is on the worse one.
+  std::vector<RecordedSpace::Axis> axes;
+  for (const char* const name : {"a", "b"})
+    axes.push_back(
+        {.name = name, .texts = {"0", "1", "2", "3", "4", "5"}, .values = {0, 1, 2, 3, 4, 5}});
+  std::vector<RecordedSpace::Row> rows;
+  for (Level a = 0; a < 6; ++a) {
+    for (Level b = 0; b < 6; ++b) {
+      if ((a < 3) != (b < 3)) continue;
+      rows.push_back({.point = {a, b}, .time_ns = (a < 3 ? 1000.0 : 100.0) + a + b});
+    }
+  }
+  const RecordedSpace space("islands", "a device", std::move(axes), std::move(rows), "islands");
+  PointSpace points(space, std::vector<Level>{0, 0});
+  Search search(points, with("mcgs"), 1, points.key(NodeId{0}));
+  double best_ns = 1000;
+  for (int evaluations = 0; evaluations < 8; ++evaluations) {  // the start's island has nine points
+    const auto dispatch = search.next();
+    REQUIRE(dispatch);
+    const double time_ns = space.rows()[points.row(dispatch->node)].time_ns;
+    best_ns = std::min(best_ns, time_ns);
+    search.complete(dispatch->sequence, {.ok = true, .reward = std::log(1000 / time_ns)});
+  }
+  CHECK(best_ns < 200);
+  CHECK(search.violated_invariant().empty());
 }
 
 TEST_CASE(
