@@ -81,6 +81,33 @@ bool is_of_own_values(InputFamily family) {
          family == InputFamily::extremes;
 }
 
+/// Families that change an integer's sign alone.
+bool is_of_one_sign(InputFamily family) {
+  return family == InputFamily::at_most_zero || family == InputFamily::at_least_zero;
+}
+
+/// What depends on what in a tensor's elements, if other arrangements keep the kernel's
+/// preconditions: column indices ascend within the rows of their own row pointers.
+Arrangement arrangement_of(const KernelSpec& spec, const ArgSpec& arg, const TensorSpec& content) {
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  if (rule == nullptr) return Arrangement::none;
+  if (rule->kind == InitRule::Kind::permutation) return Arrangement::permutation;
+  const auto depends = [&](const ArgSpec& other) {
+    const auto* const of = other.tensor ? std::get_if<InitRule>(&other.tensor->content) : nullptr;
+    return of != nullptr && of->row_pointers == arg.name;
+  };
+  return rule->kind == InitRule::Kind::csr_row_pointers &&
+                 std::ranges::none_of(spec.io.args, depends)
+             ? Arrangement::offsets
+             : Arrangement::none;
+}
+
+bool arranges(Arrangement arrangement, InputFamily family) {
+  return arrangement == Arrangement::permutation
+             ? family == InputFamily::identity || family == InputFamily::permutation
+             : arrangement == Arrangement::offsets && family == InputFamily::ascending;
+}
+
 /// One for each tensor that `family` changes, in argument order.
 std::vector<FamilyRule> rules(InputFamily family,
                               const KernelSpec& spec,
@@ -272,7 +299,8 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule rule =
       family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
   rule.form = choice.family == InputFamily::opposed ? static_cast<int>(changed % 2) : choice.form;
-  if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
+  if (choice.but_for_one && choice.has(changed) && rule.arrangement == Arrangement::none)
+    rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }
 
@@ -294,6 +322,10 @@ FamilyRule family_rule(const KernelSpec& spec,
   out.lines = static_cast<std::uint64_t>(shape.size() < 2 ? 1 : shape[shape.size() - 2]);
   out.odd = kNoElement;
   out.scale = 1;
+  out.arrangement = arrangement_of(spec, arg, content);
+  if (out.arrangement == Arrangement::offsets)
+    out.greatest = std::floor(
+        static_cast<double>(out.elements - 1) * std::get<InitRule>(content.content).mean + 0.5);
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
@@ -328,16 +360,21 @@ bool changes(InputFamily family,
   if (family == InputFamily::as_declared) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (info(content.dtype).is_float) return family != InputFamily::extremes;
+  if (const Arrangement own = arrangement_of(spec, arg, content); own != Arrangement::none)
+    return arranges(own, family);
   const auto rule = draws_each_alone(content) ? element_rule(spec, arg, workload, 0) : std::nullopt;
   const auto range = rule ? integer_range(*rule) : std::nullopt;
   return range &&
-         (is_of_own_values(family) || (is_of_own_values_and_zeros(family) && range->holds_zero()));
+         (is_of_own_values(family) || (is_of_one_sign(family) && range->all && range->least < 0) ||
+          (is_of_own_values_and_zeros(family) && range->holds_zero()));
 }
 
 bool applies(const FamilyRule& rule) {
   if (rule.family == InputFamily::as_declared || rule.elements == 0) return false;
   if (info(rule.dtype).is_float) return rule.family != InputFamily::extremes;
+  if (rule.arrangement != Arrangement::none) return arranges(rule.arrangement, rule.family);
   return is_of_own_values(rule.family) ||
+         (is_of_one_sign(rule.family) && rule.holds_all && rule.least < 0) ||
          (is_of_own_values_and_zeros(rule.family) && rule.holds_zero);
 }
 

@@ -122,9 +122,9 @@ struct FamilyChoice {
 /// without breaking a property that the kernel relies on.
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);
 
-/// True if `family` changes the values of `arg` under `workload`. Integer tensors change only if
-/// their elements are drawn independently, and only to values of their own or zeros that the rule
-/// could have drawn, so that the kernel's preconditions hold.
+/// True if `family` changes the values of `arg` under `workload`. Integer tensors change only so
+/// that the kernel's preconditions hold: elements that are drawn independently to values that the
+/// rule could have drawn, permutations and row pointers to other ones (Arrangement).
 [[nodiscard]] bool changes(InputFamily family,
                            const KernelSpec& spec,
                            const ArgSpec& arg,

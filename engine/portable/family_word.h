@@ -56,6 +56,8 @@ inline Word family_word(const FamilyRule& rule, Word i, Word own, Word source) {
            : form == 3 ? ~least
                        : 0x8888888888888888ULL;
   }
+  if (rule.family == InputFamily::at_most_zero || rule.family == InputFamily::at_least_zero)
+    return (own >> 63 != 0) == (rule.family == InputFamily::at_most_zero) ? own : ~own;
   // what becomes of stand-ins for the two values
   const double kept = family_value(rule, i, 1, 2);
   return kept == 0 ? 0 : kept == 2 ? source : own;

@@ -113,6 +113,44 @@ TEST_CASE(
   CHECK(alone == std::set<std::uint8_t>{0, 1, 2});
 }
 
+TEST_CASE("permutations and row pointers are arranged otherwise, and stay what they are") {
+  const auto index = [](const std::string& shape, const std::string& init) {
+    return R"({"name": "p", "type": "tensor", "tensor_spec": {"shape": )" + shape +
+           R"(, "dtype": "int32", "init": )" + init + "}}";
+  };
+  const auto made = [](const KernelSpec& spec, const FamilyChoice& choice) {
+    const ArgSpec& arg = spec.io.args.front();
+    Tensor tensor = materialize(spec, arg, spec.workloads.front(), 0);
+    apply_family(tensor, family_rule(spec, arg, spec.workloads.front(), choice, 0, 3));
+    std::vector<int> out;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i)
+      out.push_back(static_cast<int>(tensor.at(i)));
+    return out;
+  };
+  const KernelSpec permuted = spec_of(index("[2, 50]", R"({"kind": "permutation"})"));
+  for (const FamilyChoice& choice : structure_choices(permuted, permuted.workloads.front())) {
+    CAPTURE(choice.label());
+    const std::vector<int> found = made(permuted, choice);
+    for (std::size_t line = 0; line < 100; line += 50) {
+      std::set<int> values(found.begin() + line, found.begin() + line + 50);
+      CHECK((values.size() == 50 && *values.begin() == 0 && *values.rbegin() == 49));
+    }
+  }
+  CHECK(made(permuted, {.family = InputFamily::identity})[57] == 7);
+  CHECK(made(permuted, {.family = InputFamily::permutation, .form = 1})[57] == 42);
+  const KernelSpec rows = spec_of(index("[65]", R"({"kind": "csr_row_pointers", "mean": 5})"));
+  std::set<std::vector<int>> kinds;
+  for (const FamilyChoice& choice : structure_choices(rows, rows.workloads.front())) {
+    const std::vector<int> found = made(rows, choice);
+    CHECK(std::ranges::is_sorted(found));
+    CHECK((found.front() == 0 && found.back() == 320));
+    kinds.insert(found);
+  }
+  CHECK(kinds.size() == 2);
+  CHECK(made(rows, {.family = InputFamily::ascending})[7] == 0);
+  CHECK(made(rows, {.family = InputFamily::ascending})[8] == 40);
+}
+
 TEST_CASE("every other tensor is far above, those between far below") {
   const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
   const FamilyChoice opposed{.family = InputFamily::opposed};

@@ -1,0 +1,103 @@
+#pragma once
+
+#include "engine/portable/value.h"
+
+/// What an input family is told of a tensor.
+namespace warpath {
+
+/// Kinds of values that replace those of a declared rule, to expose kernels that are correct for
+/// one distribution only. Names in snake_case as in `kInputFamilies`.
+enum class InputFamily : int {
+  as_declared,
+  // Stress: values that distributions rarely give.
+  tiny,            ///< times 2^-20; 16-bit types: 2^-6
+  huge,            ///< times 2^10; 16-bit types: 2^4
+  shifted,         ///< plus 1000 * scale
+  constant,        ///< one of the tensor's own values everywhere
+  sparse,          ///< nine of ten are zero
+  heavy_tail,      ///< divided by the square root of a uniform number
+  small_integers,  ///< -1, 0, 1
+  mantissa,        ///< +-(1 + j * 2^-23), j random; float64: 2^-52
+  cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
+  sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
+  rare_outliers,   ///< one in 1024 is as in `huge`, except in the first 4096
+  specials,        ///< one in 2048 each is infinite, -0 and nearly 0
+  offset,          ///< plus 10 * scale
+  far_offset,      ///< plus 100 * scale
+  unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
+  far_below,       ///< minus 2^17 * scale; 16-bit types: 1000 * scale
+  faint,           ///< times 2^-40; 16-bit types: 2^-10
+  /// one element of each line, anywhere, plus 16 * scale in every other line, otherwise plus a
+  /// random multiple from 4 to 16
+  peaked,
+  opposed,        ///< plus 10 * scale in every other tensor, minus as much in those between
+  far_above,      ///< plus 2^17 * scale; 16-bit types: 1000 * scale
+  at_most_zero,   ///< negative; one element of eight is +0 and one is -0
+  at_least_zero,  ///< positive; one element of eight is +0 and one is -0
+  /// rounded to a multiple of a power of two from scale down to 2^-8 * scale; one element of eight
+  /// is a scalar argument of the kernel (FamilyRule::landmarks)
+  coarse,
+  /// Integers only; half of the elements are the least or greatest value of the rule or next to
+  /// one. Where the rule has every value of the type, also 0, -1, 1, and, the same in every 16
+  /// bytes, a repeated digit of four bits, a power of two, or next to these.
+  extremes,
+  lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
+  // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
+  // near 1.
+  vast,       ///< so large that a square still fits: times 2^54; float64: 2^500, float16: 2^5
+  lowest,     ///< negative, times 2^102; float64: 2^1010, float16: 2^12
+  highest,    ///< positive, as large
+  subnormal,  ///< a multiple of the least magnitude, too small for a leading digit; or 0
+  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
+  // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
+  // from the seed.
+  identity,     ///< 1 where line and column are equal, otherwise 0
+  permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
+  triangular,   ///< 0 [above, below] the diagonal
+  /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
+  /// its end]
+  zero_block,
+  /// [one of the tensor's own values, 0] everywhere; for integers also [the least, the greatest]
+  /// and, where the rule has every value of the type, [a repeated digit 8 of four bits]
+  one_value,
+  /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
+  repeated_tile,
+  half_copy,  ///< one half [of every line, of the tensor] equals the other
+  low_rank,   ///< a column times a row
+  ascending,  ///< [ascending, descending] along the last dimension
+};
+
+/// Elements that depend on each other, of which a family is another arrangement.
+enum class Arrangement : int {
+  none,
+  permutation,  ///< of 0 to row - 1 in every line: InputFamily::identity, permutation
+  /// ascending offsets from 0 to FamilyRule::greatest: InputFamily::ascending, with seven of eight
+  /// ranges empty (upwards) or the last ones longest (downwards)
+  offsets,
+};
+
+/// How a tensor's values are replaced: element i is a function of this, its own value, i, and the
+/// own value of family_source(i).
+struct FamilyRule {
+  InputFamily family;
+  int form;  ///< of a structure: which of its kinds, modulo structure_forms()
+  Arrangement arrangement;
+  DType dtype;  ///< a floating-point type; others are changed only by families of own values and
+                ///< zeros
+  portable::Word seed;
+  portable::Word elements;
+  portable::Word row;      ///< last dimension, at least 1 if there are elements
+  portable::Word lines;    ///< last but one; 1 if there is none
+  double scale;            ///< spread of the declared rule
+  bool nonnegative;        ///< take the absolute value: the declared rule has no negative values
+  bool holds_zero;         ///< of integers: 0 is a value of the declared rule
+  bool holds_all;          ///< of integers: so is every value of the type
+  double least, greatest;  ///< of integers: values of the declared rule
+  double landmarks[2];     ///< values that the kernel may compare with: its scalar arguments
+  int landmark_count;
+  /// this element keeps its own value, as the exception to a structure; kNoElement: none
+  portable::Word odd;
+};
+constexpr portable::Word kNoElement = ~portable::Word{0};
+
+}  // namespace warpath
