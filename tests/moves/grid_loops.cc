@@ -53,13 +53,32 @@ TEST_CASE("a step by name goes where nothing else asks for it") {
         "the kernel asks for its grid elsewhere");
 }
 
-TEST_CASE("the thread's number may have a name of its own") {
+TEST_CASE("the thread's number may have a name of its own, and so may the end") {
   MovePath path = points(
-      "  int tid = threadIdx.x + blockIdx.x * blockDim.x;\n"
-      "  for (int i = tid; i < n; i += gridDim.x * blockDim.x) y[i] = x[i];\n");
+      "  int tid = threadIdx.x + blockIdx.x * blockDim.x;\n  const int end = n;\n"
+      "  for (int i = tid; i < end; i += gridDim.x * blockDim.x) y[i] = x[i];\n");
   path.step(kStep);
-  CHECK(path.has("const int i = tid;\n  if (i < n) {\n    y[i] = x[i];\n  }"));
+  CHECK(path.has("const int i = tid;\n  if (i < end) {\n    y[i] = x[i];\n  }"));
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(n, 64)");
   path.runs();
+}
+
+TEST_CASE("the index may have been declared before, alone, with others, or for something else") {
+  const std::string head =
+      "  for (i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)\n";
+  for (const char* const names : {"i", "i, k", "k, i", "i, k, unused"}) {
+    MovePath path = points("  int " + std::string(names) + ";\n" + head +
+                           "    for (k = 0; k < 3; ++k) y[i] += x[i];\n");
+    if (std::string(names) == "i") path = points("  int i;\n" + head + "    y[i] = x[i];\n");
+    path.step(kStep).runs();
+    CHECK(path.has("const int i = blockIdx.x * blockDim.x + threadIdx.x;"));
+    CHECK_FALSE(path.has("int i,"));
+    CHECK_FALSE(path.has(", i;"));
+  }
+  MovePath other = points("  int i = 3;\n  for (int k = 0; k < 2; ++k) i += k;\n" + kHead +
+                          "    y[i] = x[i];\n  }\n");
+  other.step("point_a_thread@loop:1").runs();
+  CHECK(other.has("  {\n    const int i = blockIdx.x"));
 }
 
 TEST_CASE("what left out the rest of an iteration leaves the kernel") {
@@ -244,8 +263,6 @@ TEST_CASE("a loop that the threads do not leave as they came keeps its form") {
   CHECK(refused(kHead + "    y[i] = y[(i + 1) % n] + x[i];\n  }\n") != "");
   CHECK(refused(kHead + "    y[i] = x[i] + gridDim.x;\n  }\n") ==
         "the kernel asks for its grid elsewhere");
-  CHECK(refused("  int i = 3;\n  for (int k = 0; k < 1; ++k) i += k;\n" + kHead +
-                "    y[i] = x[i];\n  }\n") != "");
 }
 
 TEST_SUITE_END();
