@@ -91,13 +91,28 @@ class SerialBlocks {
   bool find_places() {
     const auto places = launch_places(kernel_, axis_, why_);
     if (!places) return false;
-    if (!places->grids.empty()) return fail("the kernel asks for its grid already");
+    if (!places->grids.empty()) {
+      const std::string grid = std::string("gridDim.") + "xyz"[axis_];
+      for (const auto& loop : facts_.loops) {
+        if (strides_by(*loop, grid)) return fail("a loop goes over the grid already");
+      }
+      grid_ = fresh("grid");
+      for (const Expr* const e : places->grids)
+        edits_.push_back({e->span.begin, e->span.end, grid_});
+    }
     if (places->blocks.empty())
       return fail(std::string("the kernel does not ask for its block along ") + "xyz"[axis_]);
     block_ = fresh("block");
     for (const Expr* const e : places->blocks)
       edits_.push_back({e->span.begin, e->span.end, block_});
     return true;
+  }
+
+  [[nodiscard]] bool strides_by(const Loop& loop, const std::string& extent) const {
+    if (loop.counted) return loop.step.mentions(extent);
+    const Expr* const step = loop.stmt->step;
+    return step != nullptr && step->is(ExprKind::assign) &&
+           facts_.polynomial(step->arg(1)).mentions(extent);
   }
 
   /// A thread that has finished goes on with the next block.
@@ -156,6 +171,7 @@ class SerialBlocks {
     }
     const auto text = source_text(context_, kernel_, grid);
     if (!text) return fail("the number of blocks cannot be said in the kernel");
+    if (!grid_.empty()) copies_ += "const unsigned int " + grid_ + " = " + *text + ";\n";
     const auto number = integer_value(*text);
     if (!number || *number % count_ != 0) end_ = *text;
     return true;
@@ -196,7 +212,7 @@ class SerialBlocks {
   std::string& why_;
   bool meets_ = false;  ///< threads of the block meet, or share memory
   std::vector<Edit> edits_;
-  std::string block_, copies_, end_;
+  std::string block_, grid_, copies_, end_;
   std::set<std::string, std::less<>> taken_;
 };
 

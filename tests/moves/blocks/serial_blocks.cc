@@ -99,6 +99,14 @@ TEST_CASE("every axis of the grid has blocks, and each block begins with the lau
   deep.runs();
 }
 
+TEST_CASE("who asks for the grid is told the number of blocks of the launch") {
+  MovePath path = table("  int r = gridDim.x - 1 - blockIdx.x;\n" + kStrided, "N", "32");
+  path.step(step_of("x"));
+  CHECK(path.has("const unsigned int grid = 19;"));
+  CHECK(path.has("int r = grid - 1 - block;"));
+  path.runs();
+}
+
 TEST_CASE("threads that work together wait until the next block may have their shared memory") {
   const std::string sum =
       "  __shared__ float s[64];\n  int r = blockIdx.x, t = threadIdx.x;\n  if (r == 3) return;\n"
@@ -125,8 +133,8 @@ TEST_CASE("blocks stay apart where one after the other is not the same, with the
     return table(body, "N", "64", head).tried(step_of(axis));
   };
   const std::string row = "  int r = blockIdx.x;\n";
-  CHECK(refused(row + kStrided + "  if (r == 0) z[0] = gridDim.x;\n") ==
-        "the kernel asks for its grid already");
+  CHECK(refused("  for (int r = blockIdx.x; r < N; r += gridDim.x) {\n" + kStrided + "  }\n") ==
+        "a loop goes over the grid already");
   CHECK(refused(row + kStrided, "y") == "the kernel does not ask for its block along y");
   CHECK(refused("  dim3 at = blockIdx;\n  y[at.x] = 1.0f;\n") ==
         "an index of the launch is used in a way that is not understood");
