@@ -2,11 +2,14 @@
 
 #include "moves/edit/known_shape.h"
 #include "moves/edit/lane_loops.h"
+#include "moves/edit/launch_places.h"
 #include "moves/edit/loop_move.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/edit/plan_text.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -15,7 +18,9 @@ namespace {
 using namespace model;
 
 /// Each iteration of a thread's parallel loop becomes a thread: thread t does iteration t % C of
-/// item t / C. Site "loop:K".
+/// item t / C. Where threads have no such item, or already share the loop, its iterations are dealt
+/// to blocks along an axis that the grid has free: every block along it does what stands before the
+/// loop, which leaves nothing in global memory. Site "loop:K".
 class FlattenParallelLoop final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "flatten_parallel_loop"; }
@@ -30,8 +35,88 @@ class FlattenParallelLoop final : public LoopMove {
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     if (has_own_plans(context.spec))
       return why = "workloads have launch plans of their own", std::nullopt;
-    return for_loop(context, model, loop, why);
+    if (auto flat = for_loop(context, model, loop, why)) return flat;
+    std::string ignored;  // an item a thread is what is usual
+    return over_free_axis(context, model, loop, ignored);
   }
+
+  /// Nothing but the loop touches what it writes, and nothing else is left in global memory.
+  static bool stands_alone(const KernelFacts& facts, const Loop& loop) {
+    const auto inside = [&](const Access& a) {
+      return std::ranges::find(a.loops, &loop) != a.loops.end();
+    };
+    const auto is_global = [&](const Access& a) {
+      return facts.arrays[static_cast<std::size_t>(a.array)].space == Space::global;
+    };
+    return std::ranges::all_of(facts.accesses, [&](const Access& outside) {
+      if (inside(outside) || !is_global(outside)) return true;
+      return !outside.writes() && std::ranges::none_of(facts.accesses, [&](const Access& w) {
+        return w.writes() && is_global(w) && facts.may_alias(outside.array, w.array);
+      });
+    });
+  }
+
+  static std::optional<Variant> over_free_axis(const MoveContext& context,
+                                               const KernelModel& model,
+                                               const Loop& loop,
+                                               std::string& why) {
+    const KernelFacts& facts = model.facts;
+    const Unit& unit = model.unit;
+    const auto dealing = loop_dealing(facts, loop, why);
+    if (!dealing) return std::nullopt;
+    if (loop.kind != LoopClass::parallel || loop.parent != nullptr)
+      return why = "the loop's iterations depend on each other", std::nullopt;
+    const bool of_block = dealing->strided && dealing->from_lane && loop.thread_axis >= 0;
+    if (dealing->strided ? !of_block || loop.thread_axis > 2 : fixed(facts, loop.first) != 0)
+      return why = "the loop does not count from 0, nor over a block's threads", std::nullopt;
+    if (jumps_out(*loop.stmt) || joins_threads(*loop.stmt))
+      return why = "the loop leaves early or joins threads", std::nullopt;
+    for (const std::string& name : loop.assigned) {
+      const auto& own = loop.private_scalars;
+      if (name != loop.variable && std::ranges::find(own, name) == own.end())
+        return why = name + " keeps its value from one iteration to the next", std::nullopt;
+    }
+    if (!stands_alone(facts, loop))
+      return why = "more than the loop touches what it writes", std::nullopt;
+    const auto trips = fixed(facts, dealing->bound);
+    if (trips && *trips < kFewest) return why = "the loop is short", std::nullopt;
+    const auto count = plan_text_of_end(context, model, loop);
+    if (!count)
+      return why = "the number of iterations is no expression over the arguments", std::nullopt;
+    if (size_of_type(unit.plain_text(loop.declarator->type)) < 8 &&
+        !stays_small(context, facts, (loop.end + loop.step) * Polynomial(2)))
+      return why = "a 32-bit index could overflow", std::nullopt;
+    for (const std::size_t axis : {1U, 2U}) {
+      const auto places = launch_places(model, axis, why);
+      if (!places) return std::nullopt;
+      if (context.variant.launch.grid[axis] != Expression(1) || !places->blocks.empty() ||
+          !places->grids.empty())
+        continue;
+      const std::string letter(1, "xyz"[axis]);
+      const std::string stride = dealing->stride == "1" ? "" : as_factor(dealing->stride) + " * ";
+      Rewrite rewrite(model);
+      rewrite.replace(loop.first_expr->outer,
+                      (of_block ? dealing->first + " + " : "") + stride + "blockIdx." + letter);
+      rewrite.replace(loop.stmt->step->outer,
+                      loop.variable + " += " + stride + "gridDim." + letter);
+      Variant out = rewrite.finish(context.variant);
+      const Expression& block =
+          out.launch.block[static_cast<std::size_t>(of_block ? loop.thread_axis : 0)];
+      out.launch.grid[axis] = Expression::parse(
+          "min(" + (of_block ? "ceil_div(" + *count + ", " + block.text() + ")" : *count) +
+              ", 65535)",
+          "launch plan");
+      for (const Workload* w : workloads_of(context)) {
+        const std::int64_t blocks =
+            out.launch.grid[axis].evaluate(context.spec.bindings(*w, out.tunables), "grid");
+        if (blocks < 2) return why = "one block has all iterations", std::nullopt;
+      }
+      return out;
+    }
+    return why = "the grid has no axis free", std::nullopt;
+  }
+
+  static constexpr std::int64_t kFewest = 4;  ///< iterations worth a block each
 
   static std::optional<Variant> for_loop(const MoveContext& context,
                                          const KernelModel& model,
@@ -69,7 +154,7 @@ class FlattenParallelLoop final : public LoopMove {
         return why = "the number of iterations differs among threads", std::nullopt;
     }
     const auto rows = plan_text(context, model, *body->index->bound),
-               columns = plan_text(context, model, dealing->bound);
+               columns = plan_text_of_end(context, model, loop);
     if (!rows || !columns)
       return why = "the number of items is no expression over the arguments", std::nullopt;
     const bool wide = !fits(context, facts, *body->index->bound, dealing->bound);

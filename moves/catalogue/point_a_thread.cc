@@ -58,7 +58,7 @@ class PointAThread final : public LoopMove {
     if (!dealing->from_lane)
       return why = "the loop does not start at the thread's number in the grid", std::nullopt;
     const auto axis = static_cast<std::size_t>(loop.thread_axis - 3);
-    const auto points = plan_text(context, model, dealing->bound);
+    const auto points = plan_text_of_end(context, model, loop);
     why = obstacle(model, loop, *dealing);
     if (!why.empty()) {
       const bool once = points && comes_once(context, *points, axis) && may_stand_here(loop);
@@ -97,8 +97,6 @@ class PointAThread final : public LoopMove {
       if (inside || array.space != Space::global) continue;
       if (access.writes() || array.written) return "every thread changes memory before the loop";
     }
-    const std::string variable = loop.variable;
-    if (model.kernel->parameter(variable) != nullptr) return variable + " is a parameter's name";
     int uses = 0;
     walk_expressions(*model.kernel->body, [&](const Expr& e) {
       if (e.is_name("gridDim")) ++uses;
@@ -108,11 +106,6 @@ class PointAThread final : public LoopMove {
     uses -= in_step ? 1 : 0;
     uses -= stride_declaration(model, loop, dealing) != nullptr ? 1 : 0;
     if (uses > 0) return "the kernel asks for its grid elsewhere";
-    for (const Stmt* s : model.kernel->body->children) {
-      for (const Declarator* d : s->declarators) {
-        if (d->name == variable) return variable + " is declared before the loop";
-      }
-    }
     return {};
   }
 

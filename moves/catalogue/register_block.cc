@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/blocks/serial_blocks.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
@@ -26,6 +27,8 @@ constexpr std::string_view kPointsSite = "points";
 constexpr std::string_view kOuterSite = "outer";
 /// Points in one common loop, along x and along y.
 constexpr std::array<std::string_view, 2> kLoopSites{"loop_x", "loop_y"};
+/// Points of neighbouring blocks of the launch, along x, y and z.
+constexpr std::array<std::string_view, 3> kBlockSites{"blocks_x", "blocks_y", "blocks_z"};
 constexpr std::array<std::array<std::int64_t, 2>, 4> kBlocks{{{8, 8}, {4, 4}, {8, 4}, {2, 2}}};
 constexpr std::array<std::int64_t, 3> kPoints{4, 2, 8};
 constexpr std::int64_t kThreadsM = 16, kThreadsN = 16;
@@ -212,12 +215,27 @@ std::optional<Variant> outer_points(const MoveContext& context,
   return points_in_outer_loop(context, *kernel, count, why);
 }
 
+std::optional<Variant> points_of_blocks(const MoveContext& context,
+                                        std::string_view site,
+                                        std::int64_t count,
+                                        std::string& why) {
+  const auto kernel = model_kernel(context.spec, context.variant, why);
+  if (kernel == nullptr) return std::nullopt;
+  const auto axis = static_cast<std::size_t>(site.back() - 'x');
+  return blocks_in_turn(context, *kernel, axis, count, why);
+}
+
+bool is_block_site(std::string_view site) {
+  return std::ranges::find(kBlockSites, site) != kBlockSites.end();
+}
+
 bool is_common_site(std::string_view site) {
   return std::ranges::find(kLoopSites, site) != kLoopSites.end();
 }
 
 /// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
-/// other, side by side in the loops that they all run, or along their outermost coordinate.
+/// other, side by side in the loops that they all run, or along their outermost coordinate; where
+/// none of these is found, those of neighbouring blocks, whatever their threads do.
 class RegisterBlock final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
@@ -243,6 +261,13 @@ class RegisterBlock final : public ParameterMove {
       if (!blocked_points(context, count, why)) break;
       out.push_back({std::string(name()), std::string(kPointsSite), {{"points", count}}});
     }
+    if (!out.empty()) return out;
+    for (const std::string_view site : kBlockSites) {
+      for (const std::int64_t count : kPoints) {
+        if (!points_of_blocks(context, site, count, why)) continue;
+        out.push_back({std::string(name()), std::string(site), {{"points", count}}});
+      }
+    }
     return out;
   }
 
@@ -251,7 +276,7 @@ class RegisterBlock final : public ParameterMove {
     if (site == kSumSite)
       return {{"tm", {1, 2, 4, 8}, 4, "rows of a thread"},
               {"tn", {1, 2, 4, 8}, 4, "columns of a thread"}};
-    if (site == kPointsSite || site == kOuterSite || is_common_site(site))
+    if (site == kPointsSite || site == kOuterSite || is_common_site(site) || is_block_site(site))
       return {{"points", {2, 3, 4, 8, 16}, 4, "points of a thread"}};
     return {};
   }
@@ -263,6 +288,7 @@ class RegisterBlock final : public ParameterMove {
       return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
     const std::int64_t points = wanted.parameters.at("points");
     if (wanted.site == kOuterSite) return outer_points(context, points, why);
+    if (is_block_site(wanted.site)) return points_of_blocks(context, wanted.site, points, why);
     return is_common_site(wanted.site) ? looped_points(context, wanted.site, points, why)
                                        : blocked_points(context, points, why);
   }

@@ -45,15 +45,34 @@ std::string with_divisions(std::string text, std::vector<std::string>& large) {
   return text;
 }
 
-/// An expression of the launch plan as C text over the kernel's parameters; nullopt if it has names
-/// or calls that C lacks there, or is beyond 32 bits.
-std::optional<std::string> c_text(const MoveContext& context,
-                                  const KernelModel& model,
-                                  const Expression& expression) {
-  if (const auto number = source_constant(context, model, expression))
-    return std::to_string(*number);
-  const Function& kernel = *model.kernel;
+}  // namespace
+
+std::optional<std::int64_t> source_constant(const MoveContext& context,
+                                            const KernelModel& model,
+                                            const Expression& expression) {
+  Bindings values(context.variant.tunables.begin(), context.variant.tunables.end());
   for (const std::string& name : expression.names()) {
+    const Declarator* const d =
+        visible(model.unit, *model.kernel, name, model.kernel->body->span.end - 1);
+    const auto number = d != nullptr && d->is_constant() && !d->is_array() && d->value() != nullptr
+                            ? constant_value(model.unit, *d->value())
+                            : std::nullopt;
+    if (number) values[name] = *number;
+    if (!values.contains(name)) return std::nullopt;
+  }
+  return expression.evaluate(values, "launch plan");
+}
+
+std::optional<std::string> source_text(const MoveContext& context,
+                                       const KernelModel& model,
+                                       const Expression& expression) {
+  const auto names = expression.names();
+  const bool tuned = std::ranges::any_of(
+      names, [&](const std::string& name) { return context.variant.tunables.contains(name); });
+  const auto number = source_constant(context, model, expression);
+  if (number && !tuned) return std::to_string(*number);
+  const Function& kernel = *model.kernel;
+  for (const std::string& name : names) {
     const Declarator* const parameter = kernel.parameter(name);
     const ArgSpec* const arg =
         parameter == nullptr ? nullptr : argument_of(context.spec, kernel, *parameter);
@@ -74,24 +93,6 @@ std::optional<std::string> c_text(const MoveContext& context,
     }
   }
   return out;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> source_constant(const MoveContext& context,
-                                            const KernelModel& model,
-                                            const Expression& expression) {
-  Bindings values(context.variant.tunables.begin(), context.variant.tunables.end());
-  for (const std::string& name : expression.names()) {
-    const Declarator* const d =
-        visible(model.unit, *model.kernel, name, model.kernel->body->span.end - 1);
-    const auto number = d != nullptr && d->is_constant() && !d->is_array() && d->value() != nullptr
-                            ? constant_value(model.unit, *d->value())
-                            : std::nullopt;
-    if (number) values[name] = *number;
-    if (!values.contains(name)) return std::nullopt;
-  }
-  return expression.evaluate(values, "launch plan");
 }
 
 bool may_limit_grid(const MoveContext& context, const KernelModel& model, std::string& why) {
@@ -197,7 +198,7 @@ std::optional<Variant> strided_over_blocks(const MoveContext& context,
   if (!facts.has_barrier && !facts.has_warp_ops)
     return why = "threads do not work together: site thread fits better", std::nullopt;
   if (facts.has_assembly) return why = "inline assembly joins the threads", std::nullopt;
-  const auto items = c_text(context, model, context.variant.launch.grid[0]);
+  const auto items = source_text(context, model, context.variant.launch.grid[0]);
   if (!items) return why = "the number of blocks cannot be said in the kernel", std::nullopt;
   if (!mentions(*kernel.body, "blockIdx"))
     return why = "the kernel does not ask for its block", std::nullopt;

@@ -19,6 +19,12 @@ inline constexpr std::int64_t kBlocksPerMultiprocessor[] = {1, 2, 4, 8, 16, 32};
                                                           const model::KernelModel& model,
                                                           const Expression& expression);
 
+/// An expression of the launch plan as C text over the kernel's parameters; nullopt if it has names
+/// or calls that C lacks there, or is beyond 32 bits.
+[[nodiscard]] std::optional<std::string> source_text(const MoveContext& context,
+                                                     const model::KernelModel& model,
+                                                     const Expression& expression);
+
 /// True if the kernel does not depend on its number of blocks, which may then be reduced; otherwise
 /// one line in `why`.
 [[nodiscard]] bool may_limit_grid(const MoveContext& context,

@@ -1,6 +1,10 @@
 #include "moves/edit/known_shape.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 namespace {
@@ -23,6 +27,14 @@ void in_turn(const MoveContext& given, const Sees& sees) {
   auto guarded = with_point_a_thread(plain);
   if (!guarded) guarded = with_guard(plain);
   if (guarded) static_cast<void>(saw(of(*guarded)));
+}
+
+/// The kernel has a guard of its own, for more threads than are launched.
+bool is_beyond_launch(const MoveContext& given) {
+  std::string why;
+  const auto model = model::model_kernel(given.spec, given.variant, why);
+  return model != nullptr &&
+         std::ranges::any_of(model->facts.thread_indices, &model::ThreadIndex::beyond_launch);
 }
 
 class OnKnownShape final : public Move {
@@ -57,16 +69,15 @@ class OnKnownShape final : public Move {
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
     std::optional<Variant> out;
-    const bool normal = with_normal_form(given).has_value();
-    std::string of_normal;
+    std::string first;
     in_turn(given, [&](const MoveContext& seen) {
       why.clear();
       out = move_->apply(seen, wanted, why);
-      // the move's reason there is more useful than that the given kernel has a normal form
-      if (&seen.variant != &given.variant && of_normal.empty()) of_normal = why;
+      if (first.empty()) first = why;
       return out.has_value();
     });
-    if (!out && normal) why = of_normal;
+    // more useful than that the given kernel has a normal form, or what a further guard hides
+    if (!out && (with_normal_form(given) || is_beyond_launch(given))) why = first;
     return out;
   }
 

@@ -246,9 +246,12 @@ class PackFinder {
       return std::nullopt;
     out.index = places_.indices[i];
     out.as_written = stands_outside(*places_.accesses[i], inner_);
+    // by the array's name, which the kernel may have made point elsewhere
+    const bool moved =
+        std::ranges::count(facts_.names_written(*facts_.kernel->body), array.name) > 0;
     const bool expressible =
-        std::none_of(inner_.begin(), inner_.end(),
-                     [&](const std::string& name) { return out.index.mentions(name); });
+        !moved && std::none_of(inner_.begin(), inner_.end(),
+                               [&](const std::string& name) { return out.index.mentions(name); });
     return out.as_written || expressible ? std::optional(out) : std::nullopt;
   }
 

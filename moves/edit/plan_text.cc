@@ -23,4 +23,11 @@ std::optional<std::string> plan_text(const MoveContext& context,
   return out.factor_text();
 }
 
+std::optional<std::string> plan_text_of_end(const MoveContext& context,
+                                            const KernelModel& model,
+                                            const Loop& loop) {
+  auto text = plan_text(context, model, loop.source_end);
+  return text ? text : plan_text(context, model, loop.end);
+}
+
 }  // namespace warpath

@@ -15,4 +15,9 @@ namespace warpath {
                                                    const model::KernelModel& model,
                                                    const model::Polynomial& size);
 
+/// The same of the exclusive bound of a counted loop, whatever locals it is said by.
+[[nodiscard]] std::optional<std::string> plan_text_of_end(const MoveContext& context,
+                                                          const model::KernelModel& model,
+                                                          const model::Loop& loop);
+
 }  // namespace warpath

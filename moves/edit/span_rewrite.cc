@@ -356,7 +356,14 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
       break;
     }
   }
-  if (out.index == nullptr) return why = "no thread index that a guard bounds", std::nullopt;
+  if (out.index == nullptr) {
+    const bool beyond = std::ranges::any_of(facts.thread_indices, [&](const ThreadIndex& index) {
+      return index.axis == axis && index.form == ThreadIndex::Form::global && index.beyond_launch;
+    });
+    return why = beyond ? "the guard's bound lies beyond the launch"
+                        : "no thread index that a guard bounds",
+           std::nullopt;
+  }
   const Guard& guard = *out.index->guard;
   out.guard = guard.stmt;
   out.early_exit = guard.early_exit;

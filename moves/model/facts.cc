@@ -110,8 +110,7 @@ bool covers_kernel(const KernelFacts& facts,
   });
 }
 
-/// The launch has a thread for every value of `index` below the bound, as far as the workloads say:
-/// a guard beyond the launch leaves undone what a larger launch would do.
+/// The launch has a thread for every value of `index` below the bound, as far as the workloads say.
 bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const Polynomial& bound) {
   const Polynomial& index = thread.value;
   const std::string axis_name(kAxes[static_cast<std::size_t>(thread.axis)]);
@@ -180,9 +179,9 @@ void find_thread_indices(KernelFacts& facts) {
         if (known == bounds.end()) continue;
         for (const Polynomial* p : known->second) {
           const std::optional<Polynomial> bound = bound_in(*p, out.value);
-          if (!bound || !covers_kernel(facts, bounds, out.value, *bound) ||
-              !launch_reaches(facts, out, *bound))
-            continue;
+          if (!bound || !covers_kernel(facts, bounds, out.value, *bound)) continue;
+          out.beyond_launch = !launch_reaches(facts, out, *bound);
+          if (out.beyond_launch) continue;
           out.bound = bound;
           out.guard = guard.get();
           break;

@@ -151,6 +151,9 @@ struct ThreadIndex {
   /// are under it or under an equivalent one.
   std::optional<Polynomial> bound;
   const Guard* guard = nullptr;  ///< null without a bound; its `stmt` is an `if_` with an `expr`
+  /// A guard that would bound it, if the launch had a thread for every value below: what it leaves
+  /// undone a larger launch would do.
+  bool beyond_launch = false;
 };
 
 /// The largest set of threads for which a value is the same.

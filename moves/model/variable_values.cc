@@ -31,6 +31,16 @@ bool VariableValues::is_stable(const Declarator& d) const {
   return !state_.write_counts.contains(&d);
 }
 
+namespace {
+
+/// Nothing ever gives it a value, and so its name says none: a loop may have an index of that name.
+bool is_idle(const Declarator& d) {
+  return d.init_form == InitForm::none && d.stmt != nullptr && d.stmt->is(StmtKind::declaration) &&
+         d.stmt->parent != nullptr && d.stmt->parent->is(StmtKind::block);
+}
+
+}  // namespace
+
 void VariableValues::assign(const Declarator& d, Value value) {
   if (d.is_array()) return;
   if (!d.is_pointer()) {
@@ -41,10 +51,11 @@ void VariableValues::assign(const Declarator& d, Value value) {
     if (!is_integer(d)) {
       value = Value{};
     } else if (!value.full.is_known()) {
-      value.full = value.source = is_stable(d) ? unique(d) : fresh_atom(state_, d.name);
+      const bool named = is_stable(d) && !is_idle(d);
+      value.full = value.source = named ? unique(d) : fresh_atom(state_, d.name);
     }
     value.array = -1;
-    if (is_stable(d) && !d.name.empty()) value.source = Polynomial::name(d.name);
+    if (is_stable(d) && !is_idle(d) && !d.name.empty()) value.source = Polynomial::name(d.name);
   } else if (!value.is_pointer()) {
     value = unknown_pointer(d);
   }

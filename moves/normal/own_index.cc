@@ -118,12 +118,22 @@ class SharedIndex {
   }
 
   void drop_declaration(std::vector<Edit>& edits) const {
+    const Stmt& s = *variable_.stmt;
     const bool others = std::ranges::any_of(uses_, [&](const Expr* e) { return !inside(*e); });
-    if (others || variable_.stmt->declarators.size() != 1 ||
-        variable_.init_form != InitForm::none || !variable_.stmt->parent->is(StmtKind::block))
+    if (others || variable_.init_form != InitForm::none || !s.parent->is(StmtKind::block)) return;
+    if (s.declarators.size() == 1) {
+      const Span lines = whole_lines(unit_, s.span);
+      edits.push_back({lines.begin, lines.end, ""});
       return;
-    const Span lines = whole_lines(unit_, variable_.stmt->span);
-    edits.push_back({lines.begin, lines.end, ""});
+    }
+    // the names of the others, as long as each is no more than a name
+    std::string names;
+    for (const Declarator* d : s.declarators) {
+      if (d->init_form != InitForm::none || d->is_pointer() || d->is_array()) return;
+      if (d != &variable_) names += (names.empty() ? "" : ", ") + std::string(d->name);
+    }
+    edits.push_back(
+        {s.declarators.front()->name_span.begin, s.declarators.back()->name_span.end, names});
   }
 
   /// `for (int i_2 = i; i_2 < n; i_2 += s)` in place of a loop that goes on from the variable.

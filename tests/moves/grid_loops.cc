@@ -53,13 +53,32 @@ TEST_CASE("a step by name goes where nothing else asks for it") {
         "the kernel asks for its grid elsewhere");
 }
 
-TEST_CASE("the thread's number may have a name of its own") {
+TEST_CASE("the thread's number may have a name of its own, and so may the end") {
   MovePath path = points(
-      "  int tid = threadIdx.x + blockIdx.x * blockDim.x;\n"
-      "  for (int i = tid; i < n; i += gridDim.x * blockDim.x) y[i] = x[i];\n");
+      "  int tid = threadIdx.x + blockIdx.x * blockDim.x;\n  const int end = n;\n"
+      "  for (int i = tid; i < end; i += gridDim.x * blockDim.x) y[i] = x[i];\n");
   path.step(kStep);
-  CHECK(path.has("const int i = tid;\n  if (i < n) {\n    y[i] = x[i];\n  }"));
+  CHECK(path.has("const int i = tid;\n  if (i < end) {\n    y[i] = x[i];\n  }"));
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(n, 64)");
   path.runs();
+}
+
+TEST_CASE("the index may have been declared before, alone, with others, or for something else") {
+  const std::string head =
+      "  for (i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)\n";
+  for (const char* const names : {"i", "i, k", "k, i", "i, k, unused"}) {
+    MovePath path = points("  int " + std::string(names) + ";\n" + head +
+                           "    for (k = 0; k < 3; ++k) y[i] += x[i];\n");
+    if (std::string(names) == "i") path = points("  int i;\n" + head + "    y[i] = x[i];\n");
+    path.step(kStep).runs();
+    CHECK(path.has("const int i = blockIdx.x * blockDim.x + threadIdx.x;"));
+    CHECK_FALSE(path.has("int i,"));
+    CHECK_FALSE(path.has(", i;"));
+  }
+  MovePath other = points("  int i = 3;\n  for (int k = 0; k < 2; ++k) i += k;\n" + kHead +
+                          "    y[i] = x[i];\n  }\n");
+  other.step("point_a_thread@loop:1").runs();
+  CHECK(other.has("  {\n    const int i = blockIdx.x"));
 }
 
 TEST_CASE("what left out the rest of an iteration leaves the kernel") {
@@ -244,8 +263,61 @@ TEST_CASE("a loop that the threads do not leave as they came keeps its form") {
   CHECK(refused(kHead + "    y[i] = y[(i + 1) % n] + x[i];\n  }\n") != "");
   CHECK(refused(kHead + "    y[i] = x[i] + gridDim.x;\n  }\n") ==
         "the kernel asks for its grid elsewhere");
-  CHECK(refused("  int i = 3;\n  for (int k = 0; k < 1; ++k) i += k;\n" + kHead +
-                "    y[i] = x[i];\n  }\n") != "");
+}
+
+TEST_CASE("a parallel loop is dealt to blocks along an axis that the grid has free") {
+  const std::string step = "flatten_parallel_loop@loop:0";
+  const auto rows = [](const std::string& body, const std::string& grid = "N") {
+    return MovePath(test::kernel_under_test(
+        "extern \"C\" __global__ void rows(float* y, float* z, const float* x, int N, int C) {\n" +
+            body + "}\n",
+        "rows",
+        {{"y", "inout", "float32", "N * C"},
+         {"z", "inout", "float32", "N"},
+         {"x", "input", "float32", "N * C"},
+         {"N", "scalar", "", "", 13},
+         {"C", "scalar", "", "", 150}},
+        grid, "32"));
+  };
+  const std::string row = "  const int r = blockIdx.x;\n";
+  const std::string of_block = "  for (int c = threadIdx.x; c < C; c += blockDim.x) {\n";
+  MovePath block = rows(row + "  const float s = 0.5f * z[r];\n" + of_block +
+                        "    if (x[r * C + c] > 2.0f) continue;\n    y[r * C + c] = s * x[r * C + "
+                        "c];\n  }\n");
+  block.step(step).runs();
+  CHECK(
+      block.has("int c = threadIdx.x + blockDim.x * blockIdx.y; c < C; c += blockDim.x * "
+                "gridDim.y"));
+  CHECK(block.variant().launch.grid[1].text() == "min(ceil_div(150, 32), 65535)");
+  MovePath thread = rows(row +
+                         "  if (threadIdx.x > 0) return;\n  for (int c = 0; c < C; ++c) y[r * "
+                         "C + c] += x[r * C + c];\n");
+  thread.step(step).runs();
+  CHECK(thread.has("for (int c = blockIdx.y; c < C; c += gridDim.y)"));
+  CHECK(thread.variant().launch.grid[1].text() == "min(150, 65535)");
+  MovePath shared = rows(row +
+                         "  __shared__ float s;\n  if (threadIdx.x == 0) s = x[r];\n"
+                         "  __syncthreads();\n" +
+                         of_block + "    y[r * C + c] = s;\n  }\n");
+  shared.step(step).runs();
+  MovePath third = rows(
+      row + "  const int p = blockIdx.y;\n" + of_block + "    y[r * C + c] = p;\n  }\n", "N; 1");
+  third.step(step).runs();
+  CHECK(third.has("gridDim.z"));
+
+  const auto stays = [&](const std::string& body, const std::string& grid = "N") {
+    return !rows(row + body, grid).tried(step).empty();
+  };
+  CHECK(stays(of_block + "    y[r * C + c] = x[r * C + c];\n  }\n  z[r] = 1.0f;\n"));
+  CHECK(stays("  const float s = y[r * C];\n" + of_block + "    y[r * C + c] = s;\n  }\n"));
+  CHECK(stays("  float s = 0.0f;\n" + of_block +
+              "    s += x[r * C + c];\n    y[r * C + c] = s;\n  }\n"));
+  CHECK(stays("  for (int k = 0; k < 2; ++k) {\n  " + of_block +
+              "    y[r * C + c] += k;\n  }\n  "
+              "}\n"));
+  CHECK(stays("  for (int c = 0; c < 3; ++c) y[r * C + c] = 1.0f;\n"));
+  CHECK(stays(of_block + "    y[r * C + c] = blockIdx.y + gridDim.z;\n  }\n"));
+  CHECK(stays(of_block + "    y[r * C + c] = __shfl_xor_sync(~0u, x[c], 1);\n  }\n"));
 }
 
 TEST_SUITE_END();

@@ -55,6 +55,19 @@ KernelSpec items(const std::string& statements, std::int64_t n = 1003) {
 
 }  // namespace
 
+TEST_CASE("an address by the array's name is none where the kernel makes it point elsewhere") {
+  const std::string loop =
+      "for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    const float* p = x + j;\n    y[row "
+      "* "
+      "C + j] = *p + 1.0f;\n  }";
+  for (const std::string moved : {"", "  x += row * C;\n", "  x = x + row * C;\n"}) {
+    MovePath path(rows(128, kOfBlock + moved, loop, "N", "32"));
+    CAPTURE(moved);
+    path.step("vectorize_global_loads@loop:0(width=4)").runs();
+    CHECK(path.has("x_pack") == moved.empty());
+  }
+}
+
 TEST_CASE("a row that starts anywhere has a head of single elements, packs and a tail") {
   for (const auto& [columns, width] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 4}, {130, 8}, {509, 4}}) {

@@ -275,7 +275,7 @@ TEST_CASE("what is no such sum is declined with its reason") {
   CHECK(refused({kSpmv}, [](KernelSpec& s) { s.io.args[0].role = ArgRole::inout; }) ==
         "y may keep elements that the kernel does not write");
   CHECK(refused({kSpmv}, [](KernelSpec& s) { s.io.launch.grid[0] = Expression(1); }) ==
-        "the kernel does more than sum and store");
+        "the guard's bound lies beyond the launch");
   CHECK(refused({kSpmv}, [](KernelSpec& s) { s.io.launch.grid[1] = Expression(2); }) ==
         "the launch has more than one axis");
   // Types.

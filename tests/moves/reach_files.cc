@@ -184,6 +184,7 @@ json run_at(const test::SyntheticSizes& sizes,
     if (untouched.status != Status::ok) return out;
     DeviceFacts device = gpu();
     device.runner = "host";
+    device.multiprocessors = 1;  // a few blocks are many
     const MoveContext context{spec, variant, device};
     const model::ModelScope models(spec);
     std::set<Hash128> seen{variant_key(variant)};

@@ -73,6 +73,11 @@ const std::string kRowText = "C * blockDim.x * blockIdx.x + C * threadIdx.x";
 
 }  // namespace
 
+TEST_CASE("a variable that nothing ever sets leaves its name to the index of a loop") {
+  CHECK(loop_class("int j; for (int j = 0; j < N; ++j) y[j] = x[j];") == "j 0..N 1 parallel");
+  CHECK(loop_class("int j = y[0]; for (int j = 0; j < N; ++j) y[j] = x[j];").starts_with("?"));
+}
+
 TEST_CASE("counting loops are known in all their spellings") {
   CHECK(loop_class("for (int j = 0; j < C; j++) y[j] = 1;") == "j 0..C 1 parallel");
   CHECK(loop_class("for (int j = 0; j <= C - 1; ++j) y[j] = 1;") == "j 0..C 1 parallel");
