@@ -299,8 +299,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule rule =
       family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
   rule.form = choice.family == InputFamily::opposed ? static_cast<int>(changed % 2) : choice.form;
-  if (choice.but_for_one && choice.has(changed) && rule.arrangement == Arrangement::none)
-    rule.odd = portable::odd_element(rule, rule.seed);
+  if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }
 

@@ -30,9 +30,7 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
   return family >= kFirstStructure;
 }
 /// Families near the ends of a type's range. A kernel may leave the range where another one does
-/// not, in a square or in the order of two factors. So they judge only kernels whose results are
-/// multiplied by a power of two, exactly, where the inputs are (near_one()): those select, compare,
-/// and multiply without ever leaving the range.
+/// not, in a square or in the order of two factors: stays_in_range() tells where they judge.
 [[nodiscard]] constexpr bool is_near_range_end(InputFamily family) {
   return family >= InputFamily::vast && family <= InputFamily::subnormal;
 }

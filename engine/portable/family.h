@@ -151,7 +151,7 @@ inline double range_end_value(const FamilyRule& rule, double own) {
   const double square_fits = near_one ? 1
                              : wide   ? 0x1p500
                              : half   ? 0x1p5
-                                      : 0x1p54,
+                                      : 0x1p48,
                largest = near_one ? 1
                          : wide   ? 0x1p1010
                          : half   ? 0x1p12
@@ -219,10 +219,19 @@ inline double extreme_value(const FamilyRule& rule, Word i, double own) {
   return coded_value(rule, kind == 6 ? code : code + bits / 16 % 3 - 1);
 }
 
-/// Element `i` of another arrangement.
+/// The next element of the line or, of its last one, the one before.
+inline Word neighbour(const FamilyRule& rule, Word i) {
+  return rule.row < 2 ? i : i % rule.row + 1 < rule.row ? i + 1 : i - 1;
+}
+
+/// Element `i` of another arrangement, in which the odd element of a permutation has exchanged
+/// places with its neighbour.
 inline double arranged_value(const FamilyRule& rule, Word i) {
   const bool first = form_of(rule) == 0;
   if (rule.arrangement == Arrangement::permutation) {
+    const bool exchanged =
+        rule.odd != kNoElement && (i == rule.odd || i == neighbour(rule, rule.odd));
+    if (exchanged) i = i == rule.odd ? neighbour(rule, i) : rule.odd;
     const Word column = i % rule.row,
                shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
     return static_cast<double>(rule.family == InputFamily::identity ? column
@@ -240,8 +249,8 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
 /// The new value of element `i` with value `own`. `source`: the own value of element
 /// family_source(rule, i).
 inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
-  if (i == rule.odd) return own;
   if (rule.arrangement != Arrangement::none) return arranged_value(rule, i);
+  if (i == rule.odd) return own;
   const bool narrow = width_of(rule.dtype) == 2;
   const Word bits = random_word(rule.seed, i, 3);
   const double sign = (bits & 1U) != 0 ? -1 : 1;

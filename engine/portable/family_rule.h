@@ -44,7 +44,7 @@ enum class InputFamily : int {
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
-  vast,       ///< so large that a square still fits: times 2^54; float64: 2^500, float16: 2^5
+  vast,       ///< so large that sums of squares fit: times 2^48; float64: 2^500, float16: 2^5
   lowest,     ///< negative, times 2^102; float64: 2^1010, float16: 2^12
   highest,    ///< positive, as large
   subnormal,  ///< a multiple of the least magnitude, too small for a leading digit; or 0

@@ -137,6 +137,11 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
     }
   }
   CHECK(made(permuted, {.family = InputFamily::identity})[57] == 7);
+  const auto but_for_two = made(permuted, {.family = InputFamily::identity, .but_for_one = true});
+  int elsewhere = 0;
+  for (int i = 0; i < 100; ++i)
+    elsewhere += but_for_two[static_cast<std::size_t>(i)] != i % 50 ? 1 : 0;
+  CHECK(elsewhere == 2);
   CHECK(made(permuted, {.family = InputFamily::permutation, .form = 1})[57] == 42);
   const KernelSpec rows = spec_of(index("[65]", R"({"kind": "csr_row_pointers", "mean": 5})"));
   std::set<std::vector<int>> kinds;

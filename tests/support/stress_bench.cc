@@ -7,6 +7,7 @@
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
+#include "runners/range_end.h"
 #include "runners/reference/reference.h"
 
 using namespace warpath;
@@ -31,6 +32,12 @@ double root_mean_square(const Tensor& values) {
     ++finite;
   }
   return finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
+}
+
+std::vector<Tensor> values_of(const TensorMap& tensors) {
+  std::vector<Tensor> out;
+  for (const auto& [name, tensor] : tensors) out.push_back(tensor);
+  return out;
 }
 
 }  // namespace
@@ -108,6 +115,17 @@ TensorMap StressBench::expected(const host::InputSet& inputs) {
   return out;
 }
 
+void StressBench::apply(const FamilyChoice& choice,
+                        host::InputSet& inputs,
+                        std::uint64_t seed) const {
+  std::size_t changed = 0;
+  for (const ArgSpec& arg : spec_.io.args) {
+    const auto tensor = inputs.tensors.find(arg.name);
+    if (tensor == inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_)) continue;
+    apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, seed));
+  }
+}
+
 void StressBench::add_family(const FamilyChoice& choice) {
   const std::uint64_t seed = 77 + families_.size();
   Family family{.name = choice.label(),
@@ -116,13 +134,7 @@ void StressBench::add_family(const FamilyChoice& choice) {
                 .is_declared = choice.family == InputFamily::as_declared,
                 .infinities = choice.infinities(),
                 .reach = std::nullopt};
-  std::size_t changed = 0;
-  for (const ArgSpec& arg : spec_.io.args) {
-    const auto tensor = family.inputs.tensors.find(arg.name);
-    if (tensor == family.inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_))
-      continue;
-    apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, seed));
-  }
+  apply(choice, family.inputs, seed);
   family.inputs.expected = expected(family.inputs);
   for (const auto& [name, values] : family.inputs.expected) {
     Tolerance own = tolerance_on(choice.family, spec_, name);
@@ -142,6 +154,15 @@ void StressBench::add_family(const FamilyChoice& choice) {
   for (const auto& [name, values] : outputs) {
     if (!classes_agree(compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
                                family.infinities)))
+      return;
+  }
+  if (is_near_range_end(choice.family)) {
+    host::InputSet near_one = host::make_inputs(spec_, *workload_, seed);
+    apply(choice.near_one(), near_one, seed);
+    const TensorMap other =
+        run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, near_one, why);
+    if (!stays_in_range(choice.family, values_of(family.inputs.tensors), values_of(outputs),
+                        values_of(other)))
       return;
   }
   families_.push_back(std::move(family));

@@ -52,6 +52,9 @@ class StressBench {
                                        std::string& why);
   [[nodiscard]] warpath::TensorMap expected(const warpath::host::InputSet& inputs);
   [[nodiscard]] const std::map<std::string, warpath::Reach>& reach(Family& family);
+  void apply(const warpath::FamilyChoice& choice,
+             warpath::host::InputSet& inputs,
+             std::uint64_t seed) const;
   void add_family(const warpath::FamilyChoice& choice);
 
   warpath::KernelSpec spec_;

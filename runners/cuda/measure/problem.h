@@ -201,7 +201,7 @@ class Problem {
                                                       const FamilyChoice& choice,
                                                       std::uint64_t seed);
   [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
-  [[nodiscard]] bool is_times_near_one(std::size_t w, const InputSet& set, const Slot& slot);
+  [[nodiscard]] bool keeps_range(std::size_t w, const InputSet& set, const Slot& slot);
   void place_inputs(std::size_t w, const Slot& slot, const InputSet& set);
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w,
                                                            std::size_t tensor,

@@ -6,7 +6,7 @@
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
 #include "runners/input_family.h"
-#include "runners/scaling.h"
+#include "runners/range_end.h"
 
 namespace warpath::cuda {
 namespace {
@@ -76,31 +76,31 @@ void Problem::place_inputs(std::size_t w, const Slot& slot, const InputSet& set)
   }
 }
 
-/// True if the baseline's results on `set`, in `slot`, are those on the same inputs near 1 times a
-/// power of two.
-bool Problem::is_times_near_one(std::size_t w, const InputSet& set, const Slot& slot) {
+/// stays_in_range() of the baseline, whose results on `set` are in `slot`.
+bool Problem::keeps_range(std::size_t w, const InputSet& set, const Slot& slot) {
   const PlacedWorkload& placed = placed_[w];
-  double bytes = 0;
-  for (const TensorPlace& tensor : placed.tensors)
-    bytes += tensor.is_written() ? static_cast<double>(tensor.size_bytes) : 0;
-  constexpr double kMostBytes = 0x1p29;  // that the host compares
-  if (bytes > kMostBytes) return false;
-  const auto results = [&] {
+  constexpr double kMostBytes = 0x1p29;  // that the host looks at
+  if (placed.launch_bytes > kMostBytes) return false;
+  const auto values = [&](bool written, const auto& address) {
     bench_.synchronize("the baseline");
     std::vector<Tensor> out;
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-      if (placed.tensors[t].is_written())
-        out.push_back(download(bench_.api(), placed.tensors[t], slot.tensors[t]));
+      const TensorPlace& tensor = placed.tensors[t];
+      if (written ? tensor.is_written() : tensor.is_read())
+        out.push_back(download(bench_.api(), tensor, address(t)));
     }
     return out;
   };
-  const std::vector<Tensor> after = results();
+  const auto in_slot = [&](std::size_t t) { return slot.tensors[t]; };
+  const std::vector<Tensor> results = values(true, in_slot);
   const auto other = make_inputs(w, FamilyChoice{.family = set.family}.near_one(), set.seed);
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
   place_inputs(w, slot, *other);
   baseline.launch_at(w, slot.tensors, bench_.stream());
-  return std::ranges::equal(results(), after, is_times_power_of_two);
+  return stays_in_range(set.family,
+                        values(false, [&](std::size_t t) { return set.pristine[t].get(); }),
+                        results, values(true, in_slot));
 }
 
 const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
@@ -116,7 +116,7 @@ const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
   baseline.launch_at(w, slot.tensors, bench_.stream());
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
   found.keeps_class = !set.class_varies;
-  found.keeps_range = !is_near_range_end(set.family) || is_times_near_one(w, set, slot);
+  found.keeps_range = !is_near_range_end(set.family) || keeps_range(w, set, slot);
   found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
                    set.family == InputFamily::small_integers &&
                    are_integers(bench_.api(), placed, slot);

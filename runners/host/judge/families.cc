@@ -8,8 +8,8 @@
 #include "runners/arguments.h"
 #include "runners/host/options.h"
 #include "runners/input_family.h"
+#include "runners/range_end.h"
 #include "runners/reach.h"
-#include "runners/scaling.h"
 
 namespace warpath::host {
 namespace {
@@ -199,13 +199,15 @@ InputSet Families::make(const Workload& workload, const FamilyChoice& choice, st
 bool Families::keeps_range(const Workload& workload,
                            const InputSet& inputs,
                            const FamilyChoice& choice) {
-  const TensorMap found = run_baseline(workload, inputs, std::nullopt),
-                  near_one = run_baseline(workload, make(workload, choice.near_one(), inputs.seed),
-                                          std::nullopt);
-  return !near_one.empty() &&
-         std::ranges::equal(near_one, found, [](const auto& before, const auto& after) {
-           return is_times_power_of_two(before.second, after.second);
-         });
+  const auto values = [](const TensorMap& tensors) {
+    std::vector<Tensor> out;
+    for (const auto& [name, tensor] : tensors) out.push_back(tensor);
+    return out;
+  };
+  const InputSet near_one = make(workload, choice.near_one(), inputs.seed);
+  return stays_in_range(choice.family, values(inputs.tensors),
+                        values(run_baseline(workload, inputs, std::nullopt)),
+                        values(run_baseline(workload, near_one, std::nullopt)));
 }
 
 std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,

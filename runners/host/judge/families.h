@@ -56,7 +56,7 @@ class Families {
   [[nodiscard]] InputSet make(const Workload& workload,
                               const FamilyChoice& choice,
                               std::uint64_t seed);
-  /// True if the baseline's results are those on the same inputs near 1 times a power of two.
+  /// stays_in_range() of the baseline.
   [[nodiscard]] bool keeps_range(const Workload& workload,
                                  const InputSet& inputs,
                                  const FamilyChoice& choice);
