@@ -9,10 +9,7 @@ Design::Design(const Lattice& lattice, const DesignOptions& options)
     : features_(lattice), draws_(options.design_draws), roundness_(options.design_roundness) {
   for (std::size_t i = 0; i < lattice.axes(); ++i)
     span_.push_back(std::max(1.0, static_cast<double>(lattice.levels(i)) - 1));
-  // before any is known to be ok, the middle is
-  ok_ = {.count = 1, .sum = span_};
-  for (double& level : ok_.sum) level /= 2;
-  failed_ = {.count = 0, .sum = std::vector<double>(span_.size())};
+  failed_.resize(span_.size());
 }
 
 void Design::add(std::span<const Level> point) {
@@ -20,20 +17,20 @@ void Design::add(std::span<const Level> point) {
 }
 
 void Design::judge(std::span<const Level> point, bool ok) {
-  Group& group = ok ? ok_ : failed_;
-  group.count += 1;
-  for (std::size_t i = 0; i < point.size(); ++i) group.sum[i] += point[i];
+  any_ok_ = any_ok_ || ok;
+  if (ok) return;
+  // levels from -1 to 1
+  for (std::size_t i = 0; i < point.size(); ++i) failed_[i] += 2 * point[i] / span_[i] - 1;
 }
 
 double Design::risk(std::span<const Level> point) const {
-  if (failed_.count == 0) return 0;
+  if (any_ok_) return 0;
   double along = 0, most = 0;
   for (std::size_t i = 0; i < point.size(); ++i) {
-    const double direction = (failed_.sum[i] / failed_.count - ok_.sum[i] / ok_.count) / span_[i];
-    along += direction * (2 * point[i] / span_[i] - 1);
-    most += std::abs(direction);
+    along += failed_[i] * (2 * point[i] / span_[i] - 1);
+    most += std::abs(failed_[i]);
   }
-  return most > 0 ? along / most * failed_.count / (failed_.count + ok_.count) : 0;
+  return most > 0 ? along / most : 0;
 }
 
 double Design::score(std::span<const Level> point) const {
@@ -44,9 +41,8 @@ double Design::score(std::span<const Level> point) const {
       distance += std::abs(point[i] - other[i]) / span_[i];
     nearest = std::min(nearest, distance);
   }
-  constexpr double kRisk = 2;
   return nearest / static_cast<double>(point.size()) + roundness_ * features_.roundness(point) -
-         kRisk * risk(point);
+         risk(point);
 }
 
 bool Design::draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const {
