@@ -9,7 +9,10 @@ Design::Design(const Lattice& lattice, const DesignOptions& options)
     : features_(lattice), draws_(options.design_draws), roundness_(options.design_roundness) {
   for (std::size_t i = 0; i < lattice.axes(); ++i)
     span_.push_back(std::max(1.0, static_cast<double>(lattice.levels(i)) - 1));
-  failed_.resize(span_.size());
+  // before any is known to be ok, the middle is
+  ok_ = {.count = 1, .sum = span_};
+  for (double& level : ok_.sum) level /= 2;
+  failed_ = {.count = 0, .sum = std::vector<double>(span_.size())};
 }
 
 void Design::add(std::span<const Level> point) {
@@ -17,20 +20,20 @@ void Design::add(std::span<const Level> point) {
 }
 
 void Design::judge(std::span<const Level> point, bool ok) {
-  any_ok_ = any_ok_ || ok;
-  if (ok) return;
-  // levels from -1 to 1
-  for (std::size_t i = 0; i < point.size(); ++i) failed_[i] += 2 * point[i] / span_[i] - 1;
+  Group& group = ok ? ok_ : failed_;
+  group.count += 1;
+  for (std::size_t i = 0; i < point.size(); ++i) group.sum[i] += point[i];
 }
 
 double Design::risk(std::span<const Level> point) const {
-  if (any_ok_) return 0;
+  if (failed_.count == 0) return 0;
   double along = 0, most = 0;
   for (std::size_t i = 0; i < point.size(); ++i) {
-    along += failed_[i] * (2 * point[i] / span_[i] - 1);
-    most += std::abs(failed_[i]);
+    const double direction = (failed_.sum[i] / failed_.count - ok_.sum[i] / ok_.count) / span_[i];
+    along += direction * (2 * point[i] / span_[i] - 1);
+    most += std::abs(direction);
   }
-  return most > 0 ? along / most : 0;
+  return most > 0 ? along / most * failed_.count / (failed_.count + ok_.count) : 0;
 }
 
 double Design::score(std::span<const Level> point) const {
@@ -41,8 +44,9 @@ double Design::score(std::span<const Level> point) const {
       distance += std::abs(point[i] - other[i]) / span_[i];
     nearest = std::min(nearest, distance);
   }
+  constexpr double kRisk = 2;
   return nearest / static_cast<double>(point.size()) + roundness_ * features_.roundness(point) -
-         risk(point);
+         kRisk * risk(point);
 }
 
 bool Design::draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const {

@@ -35,7 +35,7 @@ static_assert(kFullyDescribed<DesignOptions>);
 
 /// The first points of a search, chosen without knowledge of their times: of a few random points,
 /// the one that is far from earlier ones (maximin, Johnson, Moore and Ylvisaker 1990), has round
-/// values and, while all have failed, lies across the middle from them.
+/// values and, once some failed, lies on the side of those that did not.
 class Design {
  public:
   Design(const Lattice& lattice, const DesignOptions& options);
@@ -50,15 +50,18 @@ class Design {
 
  private:
   [[nodiscard]] double score(std::span<const Level> point) const;
-  /// From -1 to 1: how far `point` lies in the direction from the middle to the points that failed;
-  /// 0 once one was ok.
+  /// From -1 to 1: how far `point` lies in the direction from points that were ok to those that
+  /// failed, times the share that failed.
   [[nodiscard]] double risk(std::span<const Level> point) const;
 
   Features features_;
   std::vector<double> span_;  // levels - 1 by axis, at least 1
   std::vector<std::vector<Level>> points_;
-  std::vector<double> failed_;  // sum of the levels that failed, from -1 to 1, by axis
-  bool any_ok_ = false;
+  struct Group {
+    double count = 0;
+    std::vector<double> sum;  // of levels, by axis
+  };
+  Group ok_, failed_;
   int draws_;
   double roundness_;
 };

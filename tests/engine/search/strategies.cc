@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <string>
 #include <typeindex>
@@ -15,7 +14,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
-#include "engine/search/design.h"
 #include "engine/search/forest.h"
 #include "engine/search/search.h"
 #include "register_strategies.h"
@@ -253,30 +251,7 @@ TEST_CASE("a tuning space of which single points are legal is searched to its en
   }
 }
 
-TEST_CASE("while all points failed the first points turn away from them, not once one was ok") {
-  const RecordedSpace space = small_space(4, 6);
-  const std::vector<Level> high(space.axes(), 5), low(space.axes(), 0);
-  Design design(space, {}), told(space, {});
-  const auto drawn = [&](const Design& from) {
-    Rng rng(1, "design");
-    std::vector<std::vector<Level>> points(50, std::vector<Level>(space.axes()));
-    for (std::vector<Level>& point : points) CHECK(from.draw(space, rng, point));
-    return points;
-  };
-  const auto sum = [](const std::vector<std::vector<Level>>& points) {
-    int levels = 0;
-    for (const std::vector<Level>& point : points)
-      levels = std::accumulate(point.begin(), point.end(), levels);
-    return levels;
-  };
-  told.judge(high, false);
-  CHECK(sum(drawn(told)) < sum(drawn(design)));
-  told.judge(low, true);
-  told.judge(high, false);
-  CHECK(drawn(told) == drawn(design));
-}
-
-TEST_CASE("where half of a tuning space fails the default soon turns to the other half") {
+TEST_CASE("where half of a tuning space fails the first points turn to the other half") {
   const RecordedSpace space = failing_where(too_large_together);
   double guided = 0, uniform = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -284,7 +259,7 @@ TEST_CASE("where half of a tuning space fails the default soon turns to the othe
     guided += static_cast<double>(run_lab(space, with("guided"), lab).failed);
     uniform += static_cast<double>(run_lab(space, with("random"), lab).failed);
   }
-  CHECK(guided < 0.8 * uniform);
+  CHECK(guided < 0.7 * uniform);
 }
 
 TEST_CASE("where half of a tuning space fails the default is ahead of random points") {
