@@ -130,11 +130,6 @@ TEST_CASE(
     "finals beside a process that uses the GPU give the quiet result within two percent or none, "
     "and then blame nobody") {
   Bench bench;
-  // A device that has once switched between processes launches later from then on
-  // (docs/cuda-runner.md).
-  {
-    const Competitor first;
-  }
   const Outcome quiet = bench.final();
   REQUIRE_MESSAGE(quiet.status == Status::ok, quiet.log);
   const std::string quiet_times = times(quiet);
