@@ -232,11 +232,13 @@ TEST_CASE(
 
 TEST_CASE("what a killed run had paid for, a resumed one does not pay again") {
   std::uint64_t repeated = 0, kills = 0;
-  for (const std::size_t heard : {3U, 9U, 14U}) {
+  for (const std::size_t heard : {3U, 9U, 20U}) {
     CAPTURE(heard);
     const TemporaryFolder out;
     HttpServer server(Model{.failures = 0.3, .takes = std::chrono::milliseconds(100)});
-    const Words search = synthetic_search(out, profile_file(out, "chat", server.url()));
+    // slow enough for the calls to be made before all builds are
+    const Words search = synthetic_search(out, profile_file(out, "chat", server.url()),
+                                          {"--set", "synthetic.delay_ms=90"});
     setenv(kVariable, kKey.c_str(), 1);
     {
       RunningProgram program(search);
