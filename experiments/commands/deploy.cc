@@ -20,6 +20,12 @@ void say(const std::string& line) {
 
 int revert(const Project& project) {
   const InterruptWatch interrupt;
+  try {
+    Application::wait_for_commands(project, interrupt.stop());
+  } catch (const Interrupted&) {
+    say("interrupted; nothing was touched");
+    return kFailed;
+  }
   TreeChange::revert(project);
   std::printf("%s: as it was before the deployment\n", project.target_file.c_str());
   std::fflush(stdout);

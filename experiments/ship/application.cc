@@ -1,12 +1,17 @@
 #include "experiments/ship/application.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <regex>
+#include <thread>
 
+#include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "runners/worker/process.h"
 
@@ -20,6 +25,10 @@ std::vector<std::string> own_environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
   return out;
+}
+
+int open_root(const Project& project) {
+  return ::open(project.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /// The last lines, indented.
@@ -39,11 +48,36 @@ std::string tail(const std::string& text) {
 
 }  // namespace
 
+Application::Application(const Project& project, std::stop_token stop)
+    : project_(project), stop_(std::move(stop)), lock_(open_root(project)) {
+  if (lock_ >= 0) ::flock(lock_, LOCK_SH);
+}
+
+Application::~Application() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void Application::wait_for_commands(const Project& project, const std::stop_token& stop) {
+  const int lock = open_root(project);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(project.timeout_seconds);
+  bool held = false;
+  while ((held = lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) &&
+         !stop.stop_requested() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (lock >= 0) ::close(lock);
+  if (stop.stop_requested()) throw Interrupted();
+  if (held)
+    throw environment_error(project.root.string() +
+                            ": a command of a killed deployment still runs here; end it first");
+}
+
 Application::Ran Application::run(const std::string& what, const std::string& command) const {
   ProcessSpec spec;
   spec.argv = {"/bin/sh", "-c", command};
   spec.environment = own_environment();
   spec.directory = project_.root.string();
+  spec.held = lock_;
   const ProcessResult result = run_process(
       spec, std::chrono::duration<double>(project_.timeout_seconds), kMostOutput, stop_);
   if (result.end == ProcessEnd::stopped) throw Interrupted();

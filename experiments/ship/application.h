@@ -12,11 +12,19 @@ namespace warpath {
 struct Interrupted {};
 
 /// Runs the commands of a project in its root, by /bin/sh, with this process's environment. Each
-/// throws Interrupted at a stop request; what a command started is gone then. Not thread-safe.
+/// throws Interrupted at a stop request; what a command started is gone then. What it started
+/// outlives a kill of this process, and holds a lock of the root as long. Not thread-safe.
 class Application {
  public:
-  Application(const Project& project, std::stop_token stop)
-      : project_(project), stop_(std::move(stop)) {}
+  Application(const Project& project, std::stop_token stop);
+  ~Application();
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  /// Waits until no command of any process runs in the root, at most the project's
+  /// timeout_seconds; one that still runs then is an Error(environment). Call it without an
+  /// Application of one's own.
+  static void wait_for_commands(const Project& project, const std::stop_token& stop);
 
   /// Empty, or how it failed with the last lines that it printed.
   [[nodiscard]] std::string build() const;
@@ -34,6 +42,7 @@ class Application {
 
   const Project& project_;
   std::stop_token stop_;
+  int lock_;  ///< of the root, shared; -1 where its file system has none
 };
 
 }  // namespace warpath

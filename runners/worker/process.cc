@@ -107,7 +107,9 @@ void limit(int resource, std::int64_t most) {
   ::dup2(high_report, 3);
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
   if (spec.sandbox != nullptr) spec.sandbox->enter();  // while its own descriptor is open
-  ::close_range(4, ~0U, 0);
+  if (spec.held >= 0 && spec.held != 4) ::dup2(spec.held, 4);
+  if (spec.held == 4) ::fcntl(4, F_SETFD, 0);
+  ::close_range(spec.held >= 0 ? 5 : 4, ~0U, 0);
   int failed = 0;
   if (!spec.directory.empty() && ::chdir(spec.directory.c_str()) != 0) failed = errno;
   if (failed == 0) {

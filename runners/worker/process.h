@@ -14,8 +14,9 @@ namespace warpath {
 class ProgramSandbox;
 
 /// A program to start. It runs in its own process group with exactly this environment, no
-/// descriptors but 0, 1 and 2, and no core file, and is killed when this process ends for any
-/// reason. argv[0] is looked up in the PATH of `environment` unless it contains a slash.
+/// descriptors but 0, 1, 2 and `held`, and no core file, and is killed when this process ends for
+/// any reason; what it started itself is not. argv[0] is looked up in the PATH of `environment`
+/// unless it contains a slash.
 struct ProcessSpec {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value"
@@ -25,6 +26,9 @@ struct ProcessSpec {
   std::int64_t cpu_seconds = 0;  ///< CPU time limit; holds even if the starter is killed; 0: none
   std::int64_t open_files = 0;   ///< limit on its open descriptors; 0: the caller's
   const ProgramSandbox* sandbox = nullptr;  ///< entered before the program starts; null: none
+  /// A descriptor that the program and what it starts keep open, as 4, so that its lock lasts as
+  /// long as they do; -1: none.
+  int held = -1;
 };
 
 enum class ProcessEnd : std::uint8_t {

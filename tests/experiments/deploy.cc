@@ -282,6 +282,20 @@ TEST_CASE("Ctrl-C restores the tree; a kill leaves it to --revert") {
   CHECK(run_in(app.root().string(), {"/bin/sh", "-c", "./app test"}).code == 0);
 }
 
+TEST_CASE("--revert waits for what a killed deployment left running") {
+  const App app(json{{"test_command",
+                      "(grep -q 'sum += x' smooth.cu || { touch begun; sleep 1; "
+                      "grep -q 'sum += x' smooth.cu || touch first; }); ./app test"}});
+  RunningProgram running(app.words());
+  REQUIRE(running.wait_until([&] { return fs::exists(app.root() / "begun"); }));
+  running.signal(SIGKILL);
+  CHECK(running.finish().code == 128 + SIGKILL);
+  CHECK_FALSE(fs::exists(app.root() / "first"));
+  CHECK(app.revert().code == 0);
+  app.must_be_as_before();
+  CHECK(fs::exists(app.root() / "first"));  // it ended before the tree was touched
+}
+
 TEST_CASE("a patch and an exported folder come and go together") {
   const App app(json{{"patch", "use.patch"},
                      {"export_folder", "kernels/smooth"},
