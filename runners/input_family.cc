@@ -219,6 +219,8 @@ constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"
 std::string form_name(InputFamily family, int form) {
   const bool first = form == 0;
   switch (family) {
+    case InputFamily::opposed:
+      return first ? "the first above" : "the first below";
     case InputFamily::permutation:
       return first ? "shifted" : "reversed";
     case InputFamily::triangular:
@@ -279,6 +281,9 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
                                                     : !rules(choice.family, spec, workload).empty())
       out.push_back(choice);
   }
+  // A function may have an end at either side, and there may be one tensor alone.
+  if (!rules(InputFamily::opposed, spec, workload).empty())
+    out.push_back({.family = InputFamily::opposed, .form = 1});
   return out;
 }
 
@@ -348,7 +353,9 @@ FamilyRule family_rule(const KernelSpec& spec,
       choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
   FamilyRule rule =
       family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
-  rule.form = choice.family == InputFamily::opposed ? static_cast<int>(changed % 2) : choice.form;
+  rule.form = choice.form;
+  if (choice.family == InputFamily::opposed)
+    rule.form = (choice.form + static_cast<int>(changed)) % 2;
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }

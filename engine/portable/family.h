@@ -389,7 +389,7 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
       break;
     case InputFamily::other_scalars:
-      if (i / rule.row % 2 != 0) x = own * (narrow ? 0x1p-10 : 0x1p-40);
+      for (Word step = i / rule.row % 8; step > 0; --step) x *= narrow ? 0.5 : 0x1p-4;
       break;
     case InputFamily::identity:
       x = is_floating(rule.dtype) ? (column == line ? 1 : 0) : consecutive_value(rule, column);

@@ -30,7 +30,8 @@ enum class InputFamily : int {
   /// one element of each line, anywhere, plus 16 * scale in every other line, otherwise plus a
   /// random multiple from 4 to 16
   peaked,
-  opposed,        ///< plus 10 * scale in every other tensor, minus as much in those between
+  /// plus 10 * scale in every other tensor, minus as much in those between; in form 1 the reverse
+  opposed,
   far_above,      ///< plus 2^17 * scale; 16-bit types: 1000 * scale
   at_most_zero,   ///< negative; one element of eight is +0 and one is -0
   at_least_zero,  ///< positive; one element of eight is +0 and one is -0
@@ -42,7 +43,8 @@ enum class InputFamily : int {
   /// bytes, a repeated digit of four bits, a power of two, or next to these.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
-  /// every other line as in `faint`, from the second on; scalar arguments: scalar_on()
+  /// seven of eight lines are less and less, down to 2^-28; 16-bit types: 2^-7. Scalar arguments:
+  /// scalar_on()
   other_scalars,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.

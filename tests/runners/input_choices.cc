@@ -246,6 +246,13 @@ TEST_CASE("every other tensor is far above, those between far below") {
     FamilyRule rule = family_rule(spec, *arg, spec.workloads.at(0), opposed, changed++, 1);
     CHECK(portable::family_value(rule, 5, 0.25, 0.25) == (changed == 1 ? 10.25 : -9.75));
   }
+  const FamilyChoice reversed{.family = InputFamily::opposed, .form = 1};
+  const FamilyRule rule =
+      family_rule(spec, spec.io.args.at(0), spec.workloads.at(0), reversed, 0, 1);
+  CHECK(portable::family_value(rule, 5, 0.25, 0.25) == -9.75);
+  const auto choices = stress_choices(spec, spec.workloads.at(0));
+  CHECK(std::ranges::count(choices, opposed) == 1);
+  CHECK(std::ranges::count(choices, reversed) == 1);
 }
 
 TEST_CASE(
