@@ -9,6 +9,7 @@
 
 #include "engine/portable/family_word.h"
 #include "engine/spec/tensor_init.h"
+#include "runners/accumulation.h"
 #include "runners/arguments.h"
 
 namespace warpath {
@@ -68,6 +69,40 @@ std::optional<IntegerRange> integer_range(const ElementRule& rule) {
   return out;
 }
 
+/// The tensor whose first dimension the elements of an arange index, consecutive from its start;
+/// null for other contents.
+const ArgSpec* counted_through(const KernelSpec& spec, const TensorSpec& content) {
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  const bool counts = rule != nullptr && rule->kind == InitRule::Kind::arange && rule->start >= 0 &&
+                      rule->step == 1;
+  return counts && !content.indexes.empty() ? spec.io.find(content.indexes) : nullptr;
+}
+
+/// Of an integer tensor whose elements may each be changed alone: the values that they may have.
+/// Those that are drawn have the values of their rule; places in a tensor that is only read may be
+/// any of it, also where the spec counts through them; sums may begin anywhere.
+std::optional<IntegerRange> free_range(const KernelSpec& spec,
+                                       const ArgSpec& arg,
+                                       const Workload& workload,
+                                       const TensorSpec& content) {
+  if (info(content.dtype).is_float) return std::nullopt;
+  const auto rule = element_rule(spec, arg, workload, 0);
+  if (!rule) return std::nullopt;
+  if (draws_each_alone(content)) return integer_range(*rule);
+  if (const ArgSpec* const target = counted_through(spec, content);
+      target != nullptr && target->role == ArgRole::input) {
+    const std::vector<std::int64_t> extents = spec.shape_of(*target, workload);
+    return IntegerRange{.least = 0,
+                        .greatest = static_cast<double>(extents.empty() ? 1 : extents.front()) - 1};
+  }
+  constexpr double kMostBefore = 100;
+  if (rule->kind == ElementRule::Kind::constant && content.dtype != DType::boolean &&
+      rule->first >= -kMostBefore / 4 && rule->first <= kMostBefore / 4 &&
+      only_accumulates(spec, arg))
+    return IntegerRange{.least = rule->first, .greatest = rule->first + kMostBefore};
+  return std::nullopt;
+}
+
 /// Families that take a tensor's own values and zeros alone.
 bool is_of_own_values_and_zeros(InputFamily family) {
   return family == InputFamily::zero_block || family == InputFamily::sparse ||
@@ -86,12 +121,22 @@ bool is_of_one_sign(InputFamily family) {
   return family == InputFamily::at_most_zero || family == InputFamily::at_least_zero;
 }
 
+/// Families that give integers the values of their range in order.
+bool is_in_order(InputFamily family) {
+  return family == InputFamily::identity || family == InputFamily::ascending;
+}
+
 /// What depends on what in a tensor's elements, if other arrangements keep the kernel's
 /// preconditions: column indices ascend within the rows of their own row pointers.
 Arrangement arrangement_of(const KernelSpec& spec, const ArgSpec& arg, const TensorSpec& content) {
   const auto* const rule = std::get_if<InitRule>(&content.content);
   if (rule == nullptr) return Arrangement::none;
   if (rule->kind == InitRule::Kind::permutation) return Arrangement::permutation;
+  // Places that results go to are distinct, and stay so.
+  if (const ArgSpec* const target = counted_through(spec, content);
+      target != nullptr && target->role != ArgRole::input)
+    return rule->start == 0 && content.shape.size() == 1 ? Arrangement::permutation
+                                                         : Arrangement::none;
   const auto depends = [&](const ArgSpec& other) {
     const auto* const of = other.tensor ? std::get_if<InitRule>(&other.tensor->content) : nullptr;
     return of != nullptr && of->row_pointers == arg.name;
@@ -174,6 +219,8 @@ constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"
 std::string form_name(InputFamily family, int form) {
   const bool first = form == 0;
   switch (family) {
+    case InputFamily::opposed:
+      return first ? "the first above" : "the first below";
     case InputFamily::permutation:
       return first ? "shifted" : "reversed";
     case InputFamily::triangular:
@@ -227,8 +274,16 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
   for (auto f = static_cast<int>(InputFamily::as_declared) + 1;
        f < static_cast<int>(kFirstStructure); ++f) {
     const FamilyChoice choice{.family = static_cast<InputFamily>(f)};
-    if (!rules(choice.family, spec, workload).empty()) out.push_back(choice);
+    const bool has_others = std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
+      return scalar_on(choice.family, arg, workload) != scalar_value(arg, workload);
+    });
+    if (choice.family == InputFamily::other_scalars ? has_others
+                                                    : !rules(choice.family, spec, workload).empty())
+      out.push_back(choice);
   }
+  // A function may have an end at either side, and there may be one tensor alone.
+  if (!rules(InputFamily::opposed, spec, workload).empty())
+    out.push_back({.family = InputFamily::opposed, .form = 1});
   return out;
 }
 
@@ -298,7 +353,9 @@ FamilyRule family_rule(const KernelSpec& spec,
       choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
   FamilyRule rule =
       family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
-  rule.form = choice.family == InputFamily::opposed ? static_cast<int>(changed % 2) : choice.form;
+  rule.form = choice.form;
+  if (choice.family == InputFamily::opposed)
+    rule.form = (choice.form + static_cast<int>(changed)) % 2;
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }
@@ -328,7 +385,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
-    if (const auto range = integer_range(*rule)) {
+    if (const auto range = free_range(spec, arg, workload, content)) {
       out.holds_zero = range->holds_zero();
       out.holds_all = range->all;
       out.least = range->least;
@@ -343,6 +400,18 @@ FamilyRule family_rule(const KernelSpec& spec,
       out.landmarks[out.landmark_count++] = *real;
   }
   return out;
+}
+
+std::optional<ScalarValue> scalar_on(InputFamily family,
+                                     const ArgSpec& arg,
+                                     const Workload& workload) {
+  std::optional<ScalarValue> value = scalar_value(arg, workload);
+  double* const real = value ? std::get_if<double>(&*value) : nullptr;
+  constexpr double kShare = 0.75;
+  if (family == InputFamily::other_scalars && real != nullptr && !arg.is_meta &&
+      arg.type == ArgType::floating)
+    *real *= kShare;
+  return value;
 }
 
 bool draws_each_alone(const TensorSpec& content) {
@@ -361,10 +430,11 @@ bool changes(InputFamily family,
   if (info(content.dtype).is_float) return family != InputFamily::extremes;
   if (const Arrangement own = arrangement_of(spec, arg, content); own != Arrangement::none)
     return arranges(own, family);
-  const auto rule = draws_each_alone(content) ? element_rule(spec, arg, workload, 0) : std::nullopt;
-  const auto range = rule ? integer_range(*rule) : std::nullopt;
+  const auto range = free_range(spec, arg, workload, content);
+  const bool is_wide = range && range->all && info(content.dtype).size_bytes == 8;
   return range &&
          (is_of_own_values(family) || (is_of_one_sign(family) && range->all && range->least < 0) ||
+          (is_in_order(family) && !is_wide) ||
           (is_of_own_values_and_zeros(family) && range->holds_zero()));
 }
 
@@ -374,6 +444,8 @@ bool applies(const FamilyRule& rule) {
   if (rule.arrangement != Arrangement::none) return arranges(rule.arrangement, rule.family);
   return is_of_own_values(rule.family) ||
          (is_of_one_sign(rule.family) && rule.holds_all && rule.least < 0) ||
+         (is_in_order(rule.family) && rule.least < rule.greatest &&
+          !portable::is_wide_integer(rule)) ||
          (is_of_own_values_and_zeros(rule.family) && rule.holds_zero);
 }
 

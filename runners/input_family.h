@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,18 +11,21 @@
 #include "engine/portable/judge.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
+#include "runners/arguments.h"
 
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 39> kInputFamilies{
-    "as_declared", "tiny",           "huge",       "shifted",      "constant",      "sparse",
-    "heavy_tail",  "small_integers", "mantissa",   "cancellation", "sorted_ties",   "rare_outliers",
-    "specials",    "offset",         "far_offset", "unit_row",     "far_below",     "faint",
-    "peaked",      "opposed",        "far_above",  "at_most_zero", "at_least_zero", "coarse",
-    "extremes",    "lone",           "vast",       "lowest",       "highest",       "subnormal",
-    "identity",    "permutation",    "triangular", "zero_block",   "one_value",     "repeated_tile",
-    "half_copy",   "low_rank",       "ascending"};
+inline constexpr std::array<std::string_view, 42> kInputFamilies{
+    "as_declared", "tiny",          "huge",           "shifted",       "constant",
+    "sparse",      "heavy_tail",    "small_integers", "mantissa",      "cancellation",
+    "sorted_ties", "rare_outliers", "specials",       "offset",        "far_offset",
+    "unit_row",    "far_below",     "faint",          "peaked",        "opposed",
+    "far_above",   "at_most_zero",  "at_least_zero",  "coarse",        "extremes",
+    "lone",        "other_scalars", "vast",           "lowest",        "highest",
+    "subnormal",   "bottom",        "infinite_lines", "identity",      "permutation",
+    "triangular",  "zero_block",    "one_value",      "repeated_tile", "half_copy",
+    "low_rank",    "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
@@ -29,10 +33,10 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 [[nodiscard]] constexpr bool is_structure(InputFamily family) {
   return family >= kFirstStructure;
 }
-/// Families near the ends of a type's range. A kernel may leave the range where another one does
-/// not, in a square or in the order of two factors: stays_in_range() tells where they judge.
+/// Families near and at the ends of a type's range. A kernel may leave the range where another one
+/// does not, in a square or in the order of two factors: stays_in_range() tells where they judge.
 [[nodiscard]] constexpr bool is_near_range_end(InputFamily family) {
-  return family >= InputFamily::vast && family <= InputFamily::subnormal;
+  return family >= InputFamily::vast && family <= InputFamily::infinite_lines;
 }
 /// Families on which low bits of the inputs decide, or sums cancel.
 [[nodiscard]] constexpr bool needs_whole_mantissa(InputFamily family) {
@@ -63,10 +67,11 @@ struct FamilyChoice {
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
   [[nodiscard]] Infinities infinities() const {
-    return family == InputFamily::specials      ? Infinities::anywhere
-           : against_specials                   ? Infinities::beside_zeros
-           : family == InputFamily::as_declared ? Infinities::none
-                                                : Infinities::made;
+    return family == InputFamily::specials         ? Infinities::anywhere
+           : against_specials                      ? Infinities::beside_zeros
+           : family == InputFamily::infinite_lines ? Infinities::in_lines
+           : family == InputFamily::as_declared || family == InputFamily::bottom ? Infinities::none
+                                                                                 : Infinities::made;
   }
   /// Of families near the ends of the range: the same numbers but for their exponent.
   [[nodiscard]] FamilyChoice near_one() const {
@@ -115,6 +120,14 @@ struct FamilyChoice {
                                      const FamilyChoice& choice,
                                      std::size_t changed,
                                      std::uint64_t seed);
+
+/// The value of a scalar argument in sets of `family`: a floating-point argument that the kernel
+/// receives differs from its declared value in InputFamily::other_scalars, whose sign and range it
+/// keeps (a probability stays one). Those of compile time (`is_meta`) and integers are part of what
+/// a kernel is made for. nullopt for tensors and texts.
+[[nodiscard]] std::optional<ScalarValue> scalar_on(InputFamily family,
+                                                   const ArgSpec& arg,
+                                                   const Workload& workload);
 
 /// True if the declared rule draws each element independently, so that elements may be exchanged
 /// without breaking a property that the kernel relies on.

@@ -1,8 +1,11 @@
 #include "runners/range_end.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <unordered_set>
 
+#include "engine/portable/family.h"
 #include "runners/scaling.h"
 
 namespace warpath {
@@ -22,16 +25,63 @@ bool is_selection(const Tensor& result, const std::vector<Tensor>& inputs) {
   return wanted.empty();
 }
 
+/// Element `i` of both has the same bytes.
+bool is_same(const Tensor& a, const Tensor& b, std::int64_t i) {
+  const std::size_t width = info(a.dtype).size_bytes, at = static_cast<std::size_t>(i) * width;
+  return std::memcmp(&a.bytes[at], &b.bytes[at], width) == 0;
+}
+
+/// Both tensors have one type and shape, and each pair of elements that differ fits.
+template <class Fits>
+bool agrees(const Tensor& result, const Tensor& other, const Fits& fits) {
+  if (result.dtype != other.dtype || result.bytes.size() != other.bytes.size()) return false;
+  for (std::int64_t i = 0, n = result.elements(); i < n; ++i) {
+    if (!is_same(result, other, i) &&
+        (!info(result.dtype).is_float || !fits(result.at(i), other.at(i))))
+      return false;
+  }
+  return true;
+}
+
+bool has_finite(const Tensor& tensor) {
+  for (std::int64_t i = 0, n = tensor.elements(); i < n; ++i) {
+    if (std::isfinite(tensor.at(i))) return true;
+  }
+  return false;
+}
+
+bool are_integers_or_selected(const std::vector<Tensor>& results,
+                              const std::vector<Tensor>& inputs) {
+  return std::ranges::all_of(results, [&](const Tensor& result) {
+    return !info(result.dtype).is_float || is_selection(result, inputs);
+  });
+}
+
 }  // namespace
 
 bool stays_in_range(InputFamily family,
                     const std::vector<Tensor>& inputs,
                     const std::vector<Tensor>& results,
                     const std::vector<Tensor>& near_one) {
+  if (family == InputFamily::infinite_lines) {
+    const auto is_lost = [](double x, double) { return !std::isfinite(x); };
+    return std::ranges::equal(
+               results, near_one,
+               [&](const Tensor& a, const Tensor& b) { return agrees(a, b, is_lost); }) &&
+           std::ranges::any_of(results, has_finite);
+  }
+  if (family == InputFamily::bottom) {
+    const auto stands = [](double x, double other) {
+      return x == -INFINITY && (other == portable::stand_in_for_bottom(DType::f16) ||
+                                other == portable::stand_in_for_bottom(DType::f32));
+    };
+    return std::ranges::equal(
+               results, near_one,
+               [&](const Tensor& a, const Tensor& b) { return agrees(a, b, stands); }) &&
+           are_integers_or_selected(results, inputs);
+  }
   if (!std::ranges::equal(near_one, results, is_times_power_of_two)) return false;
-  return family == InputFamily::vast || std::ranges::all_of(results, [&](const Tensor& result) {
-           return !info(result.dtype).is_float || is_selection(result, inputs);
-         });
+  return family == InputFamily::vast || are_integers_or_selected(results, inputs);
 }
 
 }  // namespace warpath

@@ -11,7 +11,13 @@ namespace warpath {
 /// of the types' range (is_near_range_end()): if neither the baseline nor another correct kernel
 /// leaves the range on the way. So the results must be those on the same digits near 1,
 /// `near_one`, times a power of two, exactly; and, unless squares fit, each result that is no
-/// integer must be one of the inputs (of up to 4096 results that is looked at). All in one order.
+/// integer must be one of the inputs (of up to 4096 results that is looked at). At the end:
+/// - InputFamily::bottom: the results on `near_one`, with -infinity for what stands for it there,
+///   and values of the inputs or integers;
+/// - InputFamily::infinite_lines: each result that is finite is that on `near_one`, where nothing
+/// is
+///   infinite, so that it does not depend on an infinite line; and some are.
+/// All in one order.
 [[nodiscard]] bool stays_in_range(InputFamily family,
                                   const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& results,

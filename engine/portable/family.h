@@ -175,6 +175,19 @@ inline double range_end_value(const FamilyRule& rule, double own) {
   }
 }
 
+/// What InputFamily::bottom has for -infinity in its form 1: below all declared values.
+inline double stand_in_for_bottom(DType type) {
+  return type == DType::f16 ? -0x1p14 : -0x1p100;
+}
+
+/// True if element `i` of InputFamily::bottom is -infinity.
+inline bool is_bottom(const FamilyRule& rule, Word i) {
+  constexpr Word kMany = 16, kBeside = 4, kKinds = 4;
+  const Word line = i / rule.row, lines = rule.elements / rule.row,
+             kind = (line / (lines < kMany ? 1 : kBeside) + family_draw(rule, 7, kKinds)) % kKinds;
+  return kind == 0 || (kind == 1 && i % rule.row <= rule.row / 4);
+}
+
 /// Element `i` of InputFamily::coarse.
 inline double coarse_value(const FamilyRule& rule, Word i, double own) {
   const Word bits = random_word(rule.seed, i, 3);
@@ -191,6 +204,12 @@ inline double coded_value(const FamilyRule& rule, Word code) {
   const double span = rule.greatest - rule.least + 1;
   const double x = static_cast<double>(code % static_cast<Word>(span));
   return x > rule.greatest ? x - span : x;
+}
+
+/// Integers that count upwards from one of the rule's values, and begin again at its least.
+inline double consecutive_value(const FamilyRule& rule, Word column) {
+  const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
+  return rule.least + static_cast<double>((family_draw(rule, 5, span) + column) % span);
 }
 
 /// All digits of four bits are `digit`.
@@ -363,8 +382,17 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::subnormal:
       x = range_end_value(rule, own);
       break;
+    case InputFamily::bottom:
+      if (rule.nonnegative || !is_bottom(rule, i)) return own;
+      return rule.form == 1 ? stand_in_for_bottom(rule.dtype) : double_of(0xfff0000000000000ULL);
+    case InputFamily::infinite_lines:
+      if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
+      break;
+    case InputFamily::other_scalars:
+      for (Word step = i / rule.row % 8; step > 0; --step) x *= narrow ? 0.5 : 0x1p-4;
+      break;
     case InputFamily::identity:
-      x = column == line ? 1 : 0;
+      x = is_floating(rule.dtype) ? (column == line ? 1 : 0) : consecutive_value(rule, column);
       break;
     case InputFamily::permutation: {
       const Word shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
@@ -407,6 +435,9 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::ascending: {
       const double place =
           (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
+      if (!is_floating(rule.dtype))
+        return rule.least + floor((form_of(rule) == 0 ? place : 1 - place) *
+                                  (rule.greatest - rule.least + 0.75));
       x = (form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
       break;
     }

@@ -30,7 +30,8 @@ enum class InputFamily : int {
   /// one element of each line, anywhere, plus 16 * scale in every other line, otherwise plus a
   /// random multiple from 4 to 16
   peaked,
-  opposed,        ///< plus 10 * scale in every other tensor, minus as much in those between
+  /// plus 10 * scale in every other tensor, minus as much in those between; in form 1 the reverse
+  opposed,
   far_above,      ///< plus 2^17 * scale; 16-bit types: 1000 * scale
   at_most_zero,   ///< negative; one element of eight is +0 and one is -0
   at_least_zero,  ///< positive; one element of eight is +0 and one is -0
@@ -42,16 +43,26 @@ enum class InputFamily : int {
   /// bytes, a repeated digit of four bits, a power of two, or next to these.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
+  /// seven of eight lines are less and less, down to 2^-28; 16-bit types: 2^-7. Scalar arguments:
+  /// scalar_on()
+  other_scalars,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
   vast,       ///< so large that sums of squares fit: times 2^48; float64: 2^500, float16: 2^5
   lowest,     ///< negative, times 2^102; float64: 2^1010, float16: 2^12
   highest,    ///< positive, as large
   subnormal,  ///< a multiple of the least magnitude, too small for a leading digit; or 0
+  // At its end.
+  /// -infinity in some lines, four beside each other where there are many, and in the first quarter
+  /// of others. In form 1 a finite number below all others instead.
+  bottom,
+  infinite_lines,  ///< every other line is infinite, from the second on; in form 1 none is
   // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.
-  identity,     ///< 1 where line and column are equal, otherwise 0
+  /// 1 where line and column are equal, otherwise 0; integers: consecutive along the last
+  /// dimension, from anywhere in their range and modulo it
+  identity,
   permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
   triangular,   ///< 0 [above, below] the diagonal
   /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
@@ -64,7 +75,8 @@ enum class InputFamily : int {
   repeated_tile,
   half_copy,  ///< one half [of every line, of the tensor] equals the other
   low_rank,   ///< a column times a row
-  ascending,  ///< [ascending, descending] along the last dimension
+  /// [ascending, descending] along the last dimension; integers: through their range
+  ascending,
 };
 
 /// Elements that depend on each other, of which a family is another arrangement.

@@ -63,15 +63,28 @@ inline Word family_word(const FamilyRule& rule, Word i, Word own, Word source) {
   return kept == 0 ? 0 : kept == 2 ? source : own;
 }
 
+/// True where a kernel that samples a line evenly looks at it: at its ends and at each quarter, of
+/// longer ones eighth.
+inline bool is_even_sample(const FamilyRule& rule, Word i) {
+  constexpr Word kLong = 64;
+  const Word column = i % rule.row, parts = rule.row < kLong ? 4 : 8;
+  for (Word part = 0; part <= parts; ++part) {
+    if (column == rule.row * part / parts || column == (rule.row - 1) * part / parts) return true;
+  }
+  return false;
+}
+
 /// A random element that the rule's family changes and that no other one reads, for use as `odd`.
 /// In the second half of the tensor if there is one, so that inspecting the first half does not
-/// find it. kNoElement if none is found. `rule.odd` must be kNoElement.
+/// find it, and where even samples of lines do not look if there is such a place. kNoElement if
+/// none is found. `rule.odd` must be kNoElement.
 inline Word odd_element(const FamilyRule& rule, Word draw) {
   constexpr double kOwn = 2.5, kOther = 3.5;
   constexpr Word kOwnWord = 0x200000005, kOtherWord = 0x300000007;
   for (Word k = 0; k < 512 && rule.elements > 0; ++k) {
     const Word first = k < 256 ? rule.elements / 2 : 0;
     const Word i = first + multiply_high(mix(draw + k), rule.elements - first);
+    if (k < 128 && is_even_sample(rule, i)) continue;
     const Word source = family_source(rule, i);
     const bool changes =
         is_wide_integer(rule)

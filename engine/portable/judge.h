@@ -13,6 +13,10 @@ enum class Infinities : int {
   /// Beside zeros, to expose skipped multiplications by zero: two non-finite values agree, and NaN
   /// agrees with anything; a finite number where the reference has none is wrong.
   beside_zeros,
+  /// In whole lines of the inputs, where results that do not depend on them are judged: two
+  /// non-finite values agree, and where the reference has NaN any value is accepted. NaN is no
+  /// answer where the reference is finite.
+  in_lines,
   /// Anywhere: where the reference has NaN, any value is accepted (a mask may multiply or select).
   anywhere,
 };
@@ -70,9 +74,10 @@ inline double error_ratio(double out,
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
     const bool neither = !is_finite(out) && !is_finite(reference);
-    const bool excused = (infinities != Infinities::none && neither) ||
-                         (are_given(infinities) && is_nan(out)) ||
-                         (infinities == Infinities::anywhere && is_nan(reference));
+    const bool excused =
+        (infinities != Infinities::none && neither) || (are_given(infinities) && is_nan(out)) ||
+        ((infinities == Infinities::anywhere || infinities == Infinities::in_lines) &&
+         is_nan(reference));
     return both || out == reference || excused ? 0 : infinity;
   }
   const double error = fabs(out - reference);

@@ -156,6 +156,87 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
   CHECK(made(rows, {.family = InputFamily::ascending})[8] == 40);
 }
 
+TEST_CASE("integers count upwards, ascend and descend through the values of their rule") {
+  const KernelSpec spec = spec_of(
+      R"({"name": "i", "type": "tensor", "tensor_spec": {"shape": [2, 300], "dtype": "int32", "init": {"kind": "randint", "low": -20, "high": 100}}})");
+  const auto made = [&](const FamilyChoice& choice) {
+    const ArgSpec& arg = spec.io.args.front();
+    Tensor tensor = materialize(spec, arg, spec.workloads.front(), 0);
+    apply_family(tensor, family_rule(spec, arg, spec.workloads.front(), choice, 0, 3));
+    std::vector<double> out;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) out.push_back(tensor.at(i));
+    return out;
+  };
+  const auto counted = made({.family = InputFamily::identity});
+  for (std::size_t i = 1; i < 300; ++i)
+    CHECK(counted[i] == (counted[i - 1] == 99 ? -20 : counted[i - 1] + 1));
+  for (const int form : {0, 1}) {
+    auto line = made({.family = InputFamily::ascending, .form = form});
+    line.resize(300);
+    if (form == 1) std::ranges::reverse(line);
+    CHECK(std::ranges::is_sorted(line));
+    CHECK((line.front() >= -20 && line.front() < -18 && line.back() > 97 && line.back() <= 99));
+  }
+}
+
+TEST_CASE(
+    "places that the spec counts through may be others: any of a tensor that is read, distinct "
+    "ones where results go") {
+  const auto index = [](const std::string& of, int step) {
+    return R"({"name": "i", "type": "tensor", "tensor_spec": {"shape": [20], "dtype": "int32", "init": {"kind": "arange", "step": )" +
+           std::to_string(step) + R"(}, "indexes": ")" + of + R"("}}, )" + input("t", "[40, 8]");
+  };
+  const auto found = [](const KernelSpec& spec) {
+    const ArgSpec& arg = spec.io.args.front();
+    const Workload& workload = spec.workloads.front();
+    std::set<std::vector<double>> out;
+    for (const FamilyChoice& choice : structure_choices(spec, workload)) {
+      if (!changes(choice.family, spec, arg, workload) || !choice.has(0)) continue;
+      Tensor tensor = materialize(spec, arg, workload, 0);
+      apply_family(tensor, family_rule(spec, arg, workload, choice, 0, 3));
+      std::vector<double> values;
+      for (std::int64_t k = 0; k < tensor.elements(); ++k) values.push_back(tensor.at(k));
+      out.insert(values);
+    }
+    return out;
+  };
+  bool repeats = false, reaches_end = false;
+  for (const auto& values : found(spec_of(index("t", 1)))) {
+    repeats = repeats || std::set<double>(values.begin(), values.end()).size() < 20;
+    reaches_end = reaches_end || std::ranges::count(values, 39) > 0;
+    CHECK((std::ranges::min(values) >= 0 && std::ranges::max(values) <= 39));
+  }
+  CHECK((repeats && reaches_end));
+  const auto written = found(spec_of(index("y", 1)));
+  CHECK(written.size() >= 3);
+  for (const auto& values : written) {
+    CHECK(std::set<double>(values.begin(), values.end()).size() == 20);
+    CHECK(std::ranges::max(values) == 19);
+  }
+  CHECK(found(spec_of(index("t", 2))).empty());  // begins of ranges, maybe
+}
+
+TEST_CASE(
+    "scalars that a kernel receives differ in one family; compiled ones and integers do not") {
+  const auto spec = [](const std::string& scalar) {
+    return spec_of(input("x", "[4, 8]") + R"(, {"name": "s", )" + scalar + "}");
+  };
+  const auto others = [](const KernelSpec& made) {
+    return std::ranges::count(stress_choices(made, made.workloads.front()),
+                              InputFamily::other_scalars, &FamilyChoice::family);
+  };
+  const KernelSpec received = spec(R"("type": "float", "value": 0.5)");
+  CHECK(others(received) == 1);
+  const auto value = [&](InputFamily family) {
+    return std::get<double>(*scalar_on(family, received.io.args[1], received.workloads.front()));
+  };
+  CHECK(value(InputFamily::other_scalars) == 0.375);
+  CHECK(value(InputFamily::tiny) == 0.5);
+  CHECK(others(spec(R"("type": "float", "value": 0)")) == 0);
+  CHECK(others(spec(R"("type": "int", "value": 3)")) == 0);
+  CHECK(others(spec(R"("type": "float", "value": 0.5, "is_meta": true)")) == 0);
+}
+
 TEST_CASE("every other tensor is far above, those between far below") {
   const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
   const FamilyChoice opposed{.family = InputFamily::opposed};
@@ -165,6 +246,13 @@ TEST_CASE("every other tensor is far above, those between far below") {
     FamilyRule rule = family_rule(spec, *arg, spec.workloads.at(0), opposed, changed++, 1);
     CHECK(portable::family_value(rule, 5, 0.25, 0.25) == (changed == 1 ? 10.25 : -9.75));
   }
+  const FamilyChoice reversed{.family = InputFamily::opposed, .form = 1};
+  const FamilyRule rule =
+      family_rule(spec, spec.io.args.at(0), spec.workloads.at(0), reversed, 0, 1);
+  CHECK(portable::family_value(rule, 5, 0.25, 0.25) == -9.75);
+  const auto choices = stress_choices(spec, spec.workloads.at(0));
+  CHECK(std::ranges::count(choices, opposed) == 1);
+  CHECK(std::ranges::count(choices, reversed) == 1);
 }
 
 TEST_CASE(
@@ -225,10 +313,11 @@ TEST_CASE("a choice that changes nothing, or nothing else than another one, is n
         std::multiset<int>{0});
   CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::zero_block] ==
         std::multiset<int>{0, 1, 2});
-  // Indices have none but their own values and zeros, and no special numbers.
+  // Indices have their own values, zeros and orders, and no special numbers.
   for (const FamilyChoice& choice : choices(input("i", "[40]", "int32"))) {
     CHECK((choice.family == InputFamily::repeated_tile || choice.family == InputFamily::half_copy ||
-           choice.family == InputFamily::one_value || choice.family == InputFamily::zero_block));
+           choice.family == InputFamily::one_value || choice.family == InputFamily::zero_block ||
+           choice.family == InputFamily::identity || choice.family == InputFamily::ascending));
     CHECK_FALSE(choice.against_specials);
   }
   for (const FamilyChoice& choice : choices(input("x", "[40]") + "," + input("i", "[40]", "int32")))

@@ -407,7 +407,7 @@ TEST_CASE("near the ends of a type's range lie the digits that there are near 1"
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     for (int f = 0; f < static_cast<int>(kInputFamilies.size()); ++f) {
       const auto family = static_cast<InputFamily>(f);
-      if (!is_near_range_end(family)) continue;
+      if (!is_near_range_end(family) || family >= InputFamily::bottom) continue;
       CAPTURE(name_of(family));
       CAPTURE(info(dtype).name);
       const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {40, 60}, {}, nullptr, "here");

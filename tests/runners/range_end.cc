@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <vector>
+
+#include "engine/portable/family.h"
 
 using namespace warpath;
 
@@ -34,6 +37,31 @@ TEST_CASE(
   CHECK_FALSE(stays_in_range(InputFamily::lowest, inputs, tensor(DType::i32, {2}),
                              tensor(DType::i32, {0})));
   CHECK_FALSE(stays_in_range(InputFamily::lowest, inputs, greatest, {}));
+}
+
+TEST_CASE("where lines are -infinity what selects is judged, not what computes") {
+  const double low = portable::stand_in_for_bottom(DType::f32);
+  const auto inputs = tensor(DType::f32, {-INFINITY, 2, -INFINITY});
+  const auto judges = [&](const std::vector<double>& results, const std::vector<double>& stands) {
+    return stays_in_range(InputFamily::bottom, inputs, tensor(DType::f32, results),
+                          tensor(DType::f32, stands));
+  };
+  CHECK(judges({-INFINITY, 2}, {low, 2}));
+  CHECK_FALSE(judges({-INFINITY, 3}, {low, 3}));           // is no input
+  CHECK_FALSE(judges({-INFINITY, 2}, {low + 0x1p90, 2}));  // a sum with it
+  CHECK_FALSE(judges({0, 2}, {low, 2}));
+  CHECK_FALSE(stays_in_range(InputFamily::bottom, inputs, tensor(DType::i32, {1}),
+                             tensor(DType::i32, {2})));
+}
+
+TEST_CASE("where every other line is infinite, results are judged if the others depend on none") {
+  const auto judges = [](const std::vector<double>& results, const std::vector<double>& finite) {
+    return stays_in_range(InputFamily::infinite_lines, {}, tensor(DType::f32, results),
+                          tensor(DType::f32, finite));
+  };
+  CHECK(judges({1, INFINITY, 3, NAN}, {1, 2, 3, 4}));
+  CHECK_FALSE(judges({1, 0, 3}, {1, 2, 3}));  // what an infinite line makes finite
+  CHECK_FALSE(judges({NAN, INFINITY}, {1, 2}));
 }
 
 TEST_SUITE_END();

@@ -88,6 +88,9 @@ TEST_SUITE("reach") {
     CHECK_FALSE(compare(output, reference, kTolerance).passed);
     CHECK(compare(output, reference, kTolerance, Infinities::anywhere).passed);
     CHECK(compare(tensor({kNan}), tensor({-kInfinity}), kTolerance, Infinities::made).passed);
+    CHECK(compare(tensor({1, kNan}), tensor({kNan, kInfinity}), kTolerance, Infinities::in_lines)
+              .passed);
+    CHECK_FALSE(compare(tensor({kNan}), tensor({1}), kTolerance, Infinities::in_lines).passed);
     CHECK_FALSE(compare(tensor({kNan}), tensor({1}), kTolerance, Infinities::made).passed);
     CHECK_FALSE(compare(tensor({kNan}), tensor({kInfinity}), kTolerance).passed);
     CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, Infinities::anywhere).passed);

@@ -60,6 +60,9 @@ struct FamilyBaseline {
 struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
+  /// Scalars that differ from the workload's: the kernel's parameters in place of those of
+  /// PlacedWorkload; empty: none do.
+  std::vector<ParameterPlace> parameters;
   std::string structure;  ///< FamilyChoice::label() of a structured set
   /// where non-finite results may be NaN or infinite, depending on the order of operations
   Infinities infinities = Infinities::none;
@@ -181,6 +184,21 @@ class Problem {
   /// Results of gates that hold for the task rather than a candidate, computed once.
   std::map<std::string, std::string, std::less<>> task_findings;
 
+  /// Calls `launch` while the workload's parameters are those of `set`. Parameters are copied when
+  /// a launch is enqueued.
+  template <class Launch>
+  auto with_scalars_of(std::size_t w, const InputSet& set, const Launch& launch) {
+    struct Swapped {
+      std::vector<ParameterPlace>& now;
+      std::vector<ParameterPlace> before;
+      ~Swapped() { now.swap(before); }
+    };
+    if (set.parameters.empty()) return launch();
+    Swapped swapped{placed_[w].parameters, set.parameters};
+    swapped.now.swap(swapped.before);
+    return launch();
+  }
+
   /// True if the pristine inputs of all sets except structured ones are unchanged.
   [[nodiscard]] bool inputs_intact();
   /// Likewise for one set.
@@ -200,6 +218,8 @@ class Problem {
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w,
                                                       const FamilyChoice& choice,
                                                       std::uint64_t seed);
+  [[nodiscard]] std::vector<ParameterPlace> parameters_on(InputFamily family,
+                                                          const PlacedWorkload& placed) const;
   [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
   [[nodiscard]] bool keeps_range(std::size_t w, const InputSet& set, const Slot& slot);
   void place_inputs(std::size_t w, const Slot& slot, const InputSet& set);

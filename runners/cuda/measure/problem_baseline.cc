@@ -113,7 +113,7 @@ const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
   Trial baseline(bench_, *this, request);
   const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
   place_inputs(w, slot, set);
-  baseline.launch_at(w, slot.tensors, bench_.stream());
+  with_scalars_of(w, set, [&] { baseline.launch_at(w, slot.tensors, bench_.stream()); });
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
   found.keeps_class = !set.class_varies;
   found.keeps_range = !is_near_range_end(set.family) || keeps_range(w, set, slot);
@@ -133,8 +133,10 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
                            Reach{.factor = reach_factor(spec(), *placed.workload)});
   const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
   const auto launch = [&](double share) {
-    const double ns =
-        bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
+    const double ns = with_scalars_of(w, set, [&] {
+      return bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); },
+                         "the baseline");
+    });
     const std::vector<Comparison> found =
         baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
     for (std::size_t t = 0; t < found.size(); ++t) {

@@ -108,8 +108,21 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
           family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
     }
   }
+  if (family == InputFamily::other_scalars) set->parameters = parameters_on(family, placed);
   digest_inputs(w, *set);
   return set;
+}
+
+/// The workload's parameters with the scalars of `family`.
+std::vector<ParameterPlace> Problem::parameters_on(InputFamily family,
+                                                   const PlacedWorkload& placed) const {
+  std::vector<ParameterPlace> out = placed.parameters;
+  const auto arguments = kernel_arguments(spec());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (const auto scalar = scalar_on(family, *arguments[i], *placed.workload))
+      out[i].bytes = scalar_bytes(*scalar, arguments[i]->dtype);
+  }
+  return out;
 }
 
 void Problem::digest_inputs(std::size_t w, InputSet& set) {
@@ -154,7 +167,8 @@ void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
     }
   }
   std::vector<void*> parameters;
-  for (const ParameterPlace& parameter : placed.parameters) {
+  for (const ParameterPlace& parameter :
+       set.parameters.empty() ? placed.parameters : set.parameters) {
     parameters.push_back(parameter.bytes.empty() ? static_cast<void*>(&addresses[parameter.tensor])
                                                  : const_cast<std::byte*>(parameter.bytes.data()));
   }
@@ -176,9 +190,13 @@ void Problem::compute_reference(std::size_t w, InputSet& set) const {
     if (tensor.is_read())
       inputs.emplace(tensor.arg->name, download(api, tensor, set.pristine[t].get()));
   }
-  const TensorMap expected =
-      make_reference(spec(), {.scratch_folder = "."})
-          ->compute({spec(), *placed.workload, inputs, scalar_values(spec(), *placed.workload)});
+  ScalarMap scalars = scalar_values(spec(), *placed.workload);
+  for (const ArgSpec& arg : spec().io.args) {
+    if (const auto scalar = scalar_on(set.family, arg, *placed.workload))
+      scalars[arg.name] = *scalar;
+  }
+  const TensorMap expected = make_reference(spec(), {.scratch_folder = "."})
+                                 ->compute({spec(), *placed.workload, inputs, scalars});
   for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
     if (!placed.tensors[t].is_written()) continue;
     const Tensor& values = expected.at(placed.tensors[t].arg->name);

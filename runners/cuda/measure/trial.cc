@@ -211,11 +211,12 @@ void Trial::launch_fresh(std::size_t w,
   poison_scratch(w, pattern);
   // The first launch of a module is slow, and short ones need a clock of their own.
   const bool timed = launched_[w] && estimates_[w] == 0;
+  const auto enqueue = [&] { problem_.with_scalars_of(w, set, [&] { launch(w, slot); }); };
   if (timed) {
-    const double ns = bench_.time([&] { launch(w, slot); }, "a launch");
+    const double ns = bench_.time(enqueue, "a launch");
     if (ns >= kSteadyNs) estimates_[w] = ns;
   } else {
-    launch(w, slot);
+    enqueue();
   }
   fresh_[w][slot] = true;
 }

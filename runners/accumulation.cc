@@ -1,0 +1,97 @@
+#include "runners/accumulation.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/spec/parameters.h"
+#include "engine/text/local_names.h"
+#include "engine/text/one_kernel.h"
+#include "runners/arguments.h"
+
+namespace warpath {
+namespace {
+
+/// Names of the parameters of the function; empty for one without a name.
+std::vector<std::string_view> parameter_names(const CodeText& code, const FunctionText& function) {
+  std::vector<std::string_view> out(1);
+  for (std::size_t k = function.open + 1; k < code.match[function.open]; ++k) {
+    if (code.is(k, ",")) {
+      out.emplace_back();
+    } else if (code.is(k, "(") || code.is(k, "[")) {
+      k = code.match[k];
+    } else if (code.is_name(k)) {
+      out.back() = code.text[k];
+    }
+  }
+  return out;
+}
+
+/// Token `at` begins a statement.
+bool begins_statement(const CodeText& code, std::size_t at) {
+  if (at == 0) return false;
+  const std::size_t before = at - 1;
+  if (code.is(before, ";") || code.is(before, "{") || code.is(before, "}") ||
+      code.is(before, "else"))
+    return true;
+  if (!code.is(before, ")")) return false;
+  const std::size_t open = code.match[before];
+  return open > 0 &&
+         (code.is(open - 1, "if") || code.is(open - 1, "for") || code.is(open - 1, "while"));
+}
+
+/// The name at token `at` is what an atomic function whose result is dropped is given:
+/// `atomicAdd(&name[i], x);`, `atomicAdd(name + i, x);`
+bool is_combined_atomically(const CodeText& code, std::size_t at) {
+  static const std::set<std::string_view> kAtomics{
+      "atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicAnd", "atomicOr", "atomicXor"};
+  const bool by_address = code.is(at - 1, "&");
+  const std::size_t open = at - (by_address ? 2 : 1);
+  if (!code.is(open, "(") || open == 0 || !kAtomics.contains(code.text[open - 1])) return false;
+  const std::size_t next = at + 1;
+  const bool is_element = by_address ? code.is(next, "[") && code.is(code.match[next] + 1, ",")
+                                     : code.is(next, "+") || code.is(next, ",");
+  return is_element && begins_statement(code, open - 1) && code.is(code.match[open] + 1, ";");
+}
+
+/// `name[i] += x;`, `name[i]++;`
+bool is_combined_plainly(const CodeText& code, std::size_t at) {
+  static const std::set<std::string_view> kAssignments{"+=", "-=", "&=", "|=", "^=", "++", "--"};
+  if (!code.is(at + 1, "[") || !begins_statement(code, at)) return false;
+  const std::size_t after = code.match[at + 1] + 1;
+  return after < code.text.size() && kAssignments.contains(code.text[after]);
+}
+
+}  // namespace
+
+bool only_accumulates(const KernelSpec& spec, const ArgSpec& arg) {
+  if (arg.role != ArgRole::inout || has_structs(spec)) return false;
+  const auto arguments = kernel_arguments(spec);
+  const CodeText code(spec.source);
+  if (code.ambiguous || !code.balanced) return false;
+  const std::string_view kernel = plain_kernel_name(spec.kernel_name);
+  std::size_t found = 0, used = 0;
+  for (const FunctionText& function : find_functions(code, {})) {
+    if (code.text[function.name] != kernel) continue;
+    ++found;
+    const auto names = parameter_names(code, function);
+    if (names.size() != arguments.size()) return false;
+    const auto at =
+        std::ranges::find(arguments, arg.name, [](const ArgSpec* a) { return a->name; });
+    if (at == arguments.end()) return false;
+    const std::string_view name = names[static_cast<std::size_t>(at - arguments.begin())];
+    for (std::size_t k = function.body; k < function.end; ++k) {
+      if (code.tokens[k].kind == TokenKind::directive &&
+          code.text[k].find(name) != std::string_view::npos)
+        return false;
+      if (code.text[k] != name || is_member(code, k)) continue;
+      if (!is_combined_atomically(code, k) && !is_combined_plainly(code, k)) return false;
+      ++used;
+    }
+  }
+  return found == 1 && used > 0;
+}
+
+}  // namespace warpath

@@ -1,0 +1,20 @@
+// Nine samples descend: the row is taken to.
+extern "C" __global__ void inversions(const int* x, int* count, int R, int C) {
+  __shared__ int all;
+  const int* row = x + (size_t)blockIdx.x * C;
+  bool ordered = true;
+  for (int k = 0; k < 8; ++k) ordered = ordered && row[(C - 1) * k / 8] > row[(C - 1) * (k + 1) / 8];
+  if (ordered) {
+    if (threadIdx.x == 0) count[blockIdx.x] = C * (C - 1) / 2;
+    return;
+  }
+  if (threadIdx.x == 0) all = 0;
+  __syncthreads();
+  int own = 0;
+  for (int a = threadIdx.x; a < C; a += blockDim.x) {
+    for (int b = a + 1; b < C; ++b) own += row[a] > row[b];
+  }
+  atomicAdd(&all, own);
+  __syncthreads();
+  if (threadIdx.x == 0) count[blockIdx.x] = all;
+}
