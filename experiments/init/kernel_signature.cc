@@ -49,9 +49,15 @@ bool is_template_parameter(const model::Unit& unit, std::string_view name) {
   });
 }
 
+/// What a type parameter of this name is taken for: an index is an integer.
+std::string usual_type(const std::string& name) {
+  static const std::regex kInteger(".*(index|idx|offset).*|int(_?t|_?type)?", std::regex::icase);
+  return std::regex_match(name, kInteger) ? "int" : "float";
+}
+
 /// The type that a launch gives, as it is outside of the launching function and of namespaces: what
-/// only that function knows (`scalar_t` of a dispatch, its own template parameters) is float, and
-/// `guessed` is set. Empty where a template that the type is made by is not known either.
+/// only that function knows (`scalar_t` of a dispatch, its own template parameters) is its usual
+/// type, and `guessed` is set. Empty where a template that the type is made by is not known either.
 std::string type_outside(const model::Unit& unit, const std::string& own, bool& guessed) {
   const std::string resolved = unit.resolved_type(own);
   if (elements_of(resolved)) return elements_of(own) ? own : resolved;
@@ -71,7 +77,7 @@ std::string type_outside(const model::Unit& unit, const std::string& own, bool& 
     const bool member = out.ends_with("::");
     if (name && !member && word != "true" && word != "false" && !known(word)) {
       if (next == "<") return "";
-      word = "float";
+      word = usual_type(word);
       guessed = true;
     }
     out += word + (word == "," ? " " : "");
@@ -127,11 +133,12 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
       value.clear();  // such as that of the sums of a type that only the launch knows
     if (!value.empty()) {
       argument.value = value;
-      if (guessed) argument.why = "only the launching function knows " + own + "; float is taken";
+      if (guessed)
+        argument.why = "only the launching function knows " + own + "; " + value + " is taken";
     } else if (parameter.default_value != nullptr) {
       argument.value = unit.plain_text(parameter.default_value->outer);
     } else if (parameter.is_type) {
-      argument.value = "float";
+      argument.value = usual_type(argument.name);
       argument.why = "no launch gives the template parameter " + argument.name + " a type";
     } else {
       const bool block = is_block_name(parameter.name);

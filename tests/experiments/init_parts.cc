@@ -262,6 +262,15 @@ TEST_CASE("of a template argument what only the launching function knows is floa
   CHECK(real[0].why.empty());
 }
 
+TEST_CASE("a type parameter that no launch gives is float, one that is named like an index int") {
+  const model::Unit unit = model::parse(
+      "template <typename T, typename IndexType, typename index_t, typename Point>\n"
+      "__global__ void k(T* y, IndexType n, index_t m, Point p) { y[n + m] = p; }\n");
+  const model::Function& kernel = *unit.find_function("k");
+  CHECK(instance_name(kernel, template_arguments(unit, kernel, {}, 4)) ==
+        "k<float, int, int, float>");
+}
+
 TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without gaps") {
   const auto rewritten = [](const std::string& body, std::string& why) {
     const model::Unit unit = model::parse(
