@@ -17,6 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxDepth = 64;
+/// Of a header that protects itself, in a text with all that a project includes: conditions that
+/// are not decided here would multiply it.
+constexpr std::size_t kMostCopies = 3;
 
 /// How a header keeps its text from being read twice.
 enum class Protection { none, pragma, guard };
@@ -65,16 +68,17 @@ Protection protection_of(const std::vector<Directive>& all) {
   return std::ranges::any_of(all, is_once) ? Protection::pragma : Protection::none;
 }
 
-/// NAME of `#include "NAME"`; otherwise empty.
-std::string quoted_name(const Directive& d) {
+/// NAME of `#include "NAME"`, with `open` the sign before it; otherwise empty.
+std::string included_name(const Directive& d, char open) {
   if (d.name != "include" || d.words.size() != 1) return "";
   const std::string& word = d.words[0];
-  return word.size() > 2 && word[0] == '"' ? word.substr(1, word.size() - 2) : "";
+  return word.size() > 2 && word[0] == open ? word.substr(1, word.size() - 2) : "";
 }
 
 class Flattening {
  public:
-  explicit Flattening(const std::vector<std::string>& folders) : folders_(folders) {}
+  Flattening(const std::vector<std::string>& folders, AngledHeaders angled)
+      : folders_(folders), angled_(angled) {}
 
   FlatSource run(const std::string& text, const fs::path& file) {
     std::error_code none;
@@ -107,16 +111,18 @@ class Flattening {
       if (opens(d)) ++open;
       if (d.name == "endif") --open;
       if (is_once(d) && depth_ > 1) edits.push_back({d.token.begin, d.token.end, ""});
-      const std::string name = quoted_name(d);
+      const std::string angled =
+          angled_ == AngledHeaders::looked_up ? included_name(d, '<') : std::string();
+      const std::string name = angled.empty() ? included_name(d, '"') : angled;
       if (name.empty()) continue;
       const std::string place =
           file.string() + ":" +
           std::to_string(1 + std::count(source.begin(),
                                         source.begin() + static_cast<std::ptrdiff_t>(d.token.begin),
                                         '\n'));
-      const fs::path target = found(name, file);
+      const fs::path target = angled.empty() ? found(name, file) : in_folders(name);
       if (target.empty()) {
-        note_missing({name, place});
+        if (angled.empty()) note_missing({name, place});
         continue;
       }
       edits.push_back(
@@ -133,6 +139,9 @@ class Flattening {
     if (before != there_.end() && (before->second || open_.contains(id))) return "";
     const std::string source = read_source_file(target.string(), kMaxSourceFileBytes, place).text;
     const Protection protection = protection_of(directives_of(source));
+    if (protection != Protection::none && angled_ == AngledHeaders::looked_up &&
+        ++copies_[id] > kMostCopies)
+      return "";
     const bool alone = before == there_.end() && !conditional;
     if (protection != Protection::none) {
       there_[id] = !conditional;
@@ -148,7 +157,11 @@ class Flattening {
   [[nodiscard]] fs::path found(const std::string& name, const fs::path& file) const {
     std::error_code none;
     const fs::path beside = file.parent_path() / name;
-    if (fs::is_regular_file(beside, none)) return beside;
+    return fs::is_regular_file(beside, none) ? beside : in_folders(name);
+  }
+
+  [[nodiscard]] fs::path in_folders(const std::string& name) const {
+    std::error_code none;
     for (const std::string& folder : folders_) {
       const fs::path there = fs::path(folder) / name;
       if (fs::is_regular_file(there, none)) return there;
@@ -162,9 +175,11 @@ class Flattening {
   }
 
   const std::vector<std::string>& folders_;
+  AngledHeaders angled_;
   FlatSource out_;
   std::map<std::string, bool> there_;  // protected headers: certainly read by then
-  std::set<std::string> open_;         // protected headers that are being read
+  std::map<std::string, std::size_t> copies_;
+  std::set<std::string> open_;  // protected headers that are being read
   std::size_t bytes_ = 0, depth_ = 0;
 };
 
@@ -172,12 +187,15 @@ class Flattening {
 
 FlatSource flat_source(const std::string& text,
                        const std::string& file,
-                       const std::vector<std::string>& folders) {
-  return Flattening(folders).run(text, file);
+                       const std::vector<std::string>& folders,
+                       AngledHeaders angled) {
+  return Flattening(folders, angled).run(text, file);
 }
 
-FlatSource flat_source_file(const std::string& file, const std::vector<std::string>& folders) {
-  return flat_source(read_source_file(file, kMaxSourceFileBytes, file).text, file, folders);
+FlatSource flat_source_file(const std::string& file,
+                            const std::vector<std::string>& folders,
+                            AngledHeaders angled) {
+  return flat_source(read_source_file(file, kMaxSourceFileBytes, file).text, file, folders, angled);
 }
 
 }  // namespace warpath

@@ -15,9 +15,11 @@
 #include "experiments/capture/captured_kernel.h"
 #include "experiments/exchange/python_reference.h"
 #include "experiments/exchange/solution_text.h"
+#include "experiments/init/accessor_parameters.h"
 #include "experiments/init/captured_draft.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/imported_draft.h"
+#include "experiments/init/project_folders.h"
 #include "experiments/init/spec_draft.h"
 #include "experiments/init/struct_parameters.h"
 #include "experiments/setup/spec_problems.h"
@@ -61,6 +63,20 @@ std::vector<std::string> folders_of(const Arguments& arguments, const std::strin
     if (!fs::is_directory(folder, none)) throw bad_input("--" + flag, folder, "a folder");
   }
   return folders;
+}
+
+/// The file's text with the headers of `folders` and of its project. Those of the project are left
+/// out where they cannot be read together.
+FlatSource text_with_headers(const std::string& file, const std::vector<std::string>& folders) {
+  std::vector<std::string> all = folders;
+  for (const std::string& folder : project_folders(file)) all.push_back(folder);
+  try {
+    return cuda_text(file, all, AngledHeaders::looked_up);
+  } catch (const Error& error) {
+    FlatSource own = cuda_text(file, folders);
+    std::fprintf(stderr, "headers of the project are left out: %s\n", error.what());
+    return own;
+  }
 }
 
 /// `folder` as a spec at `spec_path` names it.
@@ -146,7 +162,7 @@ int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
   const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
   const std::vector<std::string> folders = folders_of(arguments, "include");
-  const FlatSource flat_source = cuda_text(file, folders);
+  const FlatSource flat_source = text_with_headers(file, folders);
   for (const MissingHeader& missing : flat_source.missing)
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
@@ -168,6 +184,7 @@ int init(const Arguments& arguments, const Program&) {
                        .member_of = {},
                        .whole = nullptr,
                        .whole_kernel = nullptr,
+                       .notes = {},
                        .system_include_folders = {},
                        .system_folders = {}};
   options.system_folders = folders_of(arguments, "system-include");
@@ -192,7 +209,18 @@ int init(const Arguments& arguments, const Program&) {
   }
   const auto share = arguments.value("share");
   std::string why;
-  const auto members = kernel_of_members(unit, kernel, why);
+  const auto accessors = kernel_of_accessors(unit, kernel, why);
+  if (!why.empty())
+    throw bad_input(options.file, "kernel " + name + ", " + why,
+                    "pointers and sizes; write a kernel around it that takes these");
+  std::optional<model::Unit> of_pointers;
+  if (accessors && !captured) {
+    of_pointers.emplace(model::parse(accessors->source));
+    options.notes = accessors->notes;
+  }
+  const model::Unit& whole = of_pointers ? *of_pointers : unit;
+  const model::Function& whole_kernel = of_pointers ? chosen_kernel(whole, file, name) : kernel;
+  const auto members = kernel_of_members(whole, whole_kernel, why);
   if (!why.empty())
     throw bad_input(options.file, "kernel " + name + ", " + why,
                     "structs of numbers and pointers whose members the kernel names; write a "
@@ -201,11 +229,11 @@ int init(const Arguments& arguments, const Program&) {
   if (members && !captured) {
     flat.emplace(model::parse(members->source));
     options.member_of = members->member_of;
-    options.whole = &unit;
-    options.whole_kernel = &kernel;
+    options.whole = &whole;
+    options.whole_kernel = &whole_kernel;
   }
-  const model::Unit& drafted = flat ? *flat : unit;
-  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, name) : kernel;
+  const model::Unit& drafted = flat ? *flat : whole;
+  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, name) : whole_kernel;
   SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
                                               share ? share_from(*share) : kCapturedShare)
                              : draft_spec(drafted, drafted_kernel, options);

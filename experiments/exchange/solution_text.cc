@@ -47,7 +47,9 @@ std::string head_of(const std::string& text) {
   return text.substr(begin, text.find('(', begin) + 1 - begin);
 }
 
-FlatSource solution_source(const fs::path& file, const std::vector<std::string>& folders) {
+FlatSource solution_source(const fs::path& file,
+                           const std::vector<std::string>& folders,
+                           AngledHeaders angled) {
   const nlohmann::json document = read_json_file(file.string());
   const JsonCursor sources = JsonCursor(document, file.string()).at("sources");
   sources.require_array();
@@ -67,8 +69,8 @@ FlatSource solution_source(const fs::path& file, const std::vector<std::string>&
       found = scratch.path() / name;
   }
   if (found.empty()) sources.fail("a source with a __global__ function");
-  return found.extension() == ".py" ? cuda_text(found, folders)
-                                    : flat_source_file(found.string(), folders);
+  return found.extension() == ".py" ? cuda_text(found, folders, angled)
+                                    : flat_source_file(found.string(), folders, angled);
 }
 
 }  // namespace
@@ -97,13 +99,15 @@ std::string cuda_literals(const std::string& python) {
   return out;
 }
 
-FlatSource cuda_text(const fs::path& file, const std::vector<std::string>& folders) {
-  if (file.extension() == ".json") return solution_source(file, folders);
-  if (file.extension() != ".py") return flat_source_file(file.string(), folders);
+FlatSource cuda_text(const fs::path& file,
+                     const std::vector<std::string>& folders,
+                     AngledHeaders angled) {
+  if (file.extension() == ".json") return solution_source(file, folders, angled);
+  if (file.extension() != ".py") return flat_source_file(file.string(), folders, angled);
   const std::string text = cuda_literals(read_text_file(file.string(), kMostBytes, file.string()));
   if (text.empty())
     throw bad_input(file.string(), "no kernel", "a string literal with a __global__ function");
-  return flat_source(text, file.string(), folders);
+  return flat_source(text, file.string(), folders, angled);
 }
 
 }  // namespace warpath

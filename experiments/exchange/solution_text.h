@@ -13,7 +13,8 @@ namespace warpath {
 /// else the file itself. Headers are looked for as by flat_source_file. Throws Error(bad_input) if
 /// it has no kernel.
 [[nodiscard]] FlatSource cuda_text(const std::filesystem::path& file,
-                                   const std::vector<std::string>& folders);
+                                   const std::vector<std::string>& folders,
+                                   AngledHeaders angled = AngledHeaders::stay);
 
 /// The string literals of a Python text that contain `__global__`, one after the other; of those
 /// that begin with the same kernel the first.

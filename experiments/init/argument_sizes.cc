@@ -79,8 +79,10 @@ std::int64_t size_step(const std::set<std::int64_t>& multiples) {
 bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step) {
   bool changed = false;
   for (const SizeLimit& limit : limits) {
-    changed = fit(sizes.gpu, sizes.why, limit.factors, limit.gpu, step) || changed;
-    changed = fit(sizes.host, sizes.why, limit.factors, limit.host, step) || changed;
+    for (const std::int64_t multiple : {step, std::int64_t{1}}) {
+      changed = fit(sizes.gpu, sizes.why, limit.factors, limit.gpu, multiple) || changed;
+      changed = fit(sizes.host, sizes.why, limit.factors, limit.host, multiple) || changed;
+    }
   }
   return changed;
 }

@@ -35,8 +35,8 @@ struct SizeLimit {
 /// The least common multiple of what sizes should be multiples of, as far as it is small.
 [[nodiscard]] std::int64_t size_step(const std::set<std::int64_t>& multiples);
 
-/// Halves guessed sizes, the largest first, down to `step`, until they are within the limits where
-/// that is possible. True if one changed.
+/// Halves guessed sizes, the largest first, down to `step`, and below it where that is not enough,
+/// until they are within the limits where that is possible. True if one changed.
 bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step);
 
 /// A few megabytes a tensor on a GPU, a few thousand elements on the host.

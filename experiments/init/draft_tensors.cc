@@ -60,6 +60,33 @@ DraftTensors::Tensor* DraftTensors::find(const std::string& name) {
   return it == tensors_.end() ? nullptr : &*it;
 }
 
+bool DraftTensors::is_size(const KernelParameter& p) {
+  return !p.pointer && !info(p.dtype).is_float && p.dtype != DType::boolean;
+}
+
+bool DraftTensors::of_sizes(const Polynomial& extent) const {
+  return std::ranges::none_of(extent.names(), [&](const std::string& name) {
+    const auto own = std::ranges::find(parameters_, name, &KernelParameter::name);
+    return own != parameters_.end() && !is_size(*own);
+  });
+}
+
+bool DraftTensors::is_followed() const {
+  return std::ranges::all_of(tensors_, [&](const Tensor& tensor) {
+    return tensor.followed || bytes_.contains(tensor.parameter->name);
+  });
+}
+
+/// What a tensor that is not followed may have: an element for every combination of the sizes.
+std::string DraftTensors::all_sizes(const Bindings& gpu, const Bindings& host) const {
+  std::string out;
+  for (const KernelParameter& p : parameters_) {
+    if (is_size(p) && gpu.at(p.name) > 1 && host.at(p.name) > 1)
+      out += (out.empty() ? "" : " * ") + p.name;
+  }
+  return out;
+}
+
 void DraftTensors::find_extents() {
   for (const KernelParameter& parameter : parameters_) {
     if (!parameter.pointer) continue;
@@ -69,7 +96,8 @@ void DraftTensors::find_extents() {
     if (tensor.array < 0) continue;
     tensor.followed = !facts_.arrays[static_cast<std::size_t>(tensor.array)].escapes;
     for (const Access* const access : facts_.accesses_to(tensor.array)) {
-      const auto end = bounds_.end_of(*access);
+      auto end = bounds_.end_of(*access);
+      if (end && !of_sizes(*end)) end.reset();
       if (end) tensor.reaches.push_back({access, *end});
       tensor.followed = tensor.followed && end;
     }
@@ -166,6 +194,8 @@ std::set<std::string> DraftTensors::names() const {
 
 std::size_t DraftTensors::rank() const {
   std::size_t most = 1;
+  if (!is_followed())
+    most = std::max(most, static_cast<std::size_t>(std::ranges::count_if(parameters_, is_size)));
   for (const Tensor& tensor : tensors_) {
     for (const Reach& reach : tensor.reaches) {
       for (const auto& term : reach.end.terms()) {
@@ -181,6 +211,14 @@ std::size_t DraftTensors::rank() const {
 
 std::int64_t DraftTensors::value(const std::string& expression, const Bindings& numbers) const {
   return Expression::parse(expression, "extent").evaluate(numbers, "extent");
+}
+
+std::int64_t DraftTensors::most_elements(const std::string& extent, const Bindings& numbers) const {
+  try {
+    return value(extent, numbers);
+  } catch (const Error&) {
+    return INT64_MAX;  // sizes that are not settled yet
+  }
 }
 
 void DraftTensors::settle(const Bindings& gpu, const Bindings& host) {
@@ -199,6 +237,9 @@ void DraftTensors::settle(const Bindings& gpu, const Bindings& host) {
     }
   }
   if (largest_.empty()) largest_ = "1048576";
+  if (const std::string all = all_sizes(gpu, host); !is_followed() && !all.empty()) {
+    if (most_elements(all, gpu) > most) largest_ = all;
+  }
   for (Tensor& tensor : tensors_) {
     DraftTensor& draft = drafts_[tensor.parameter->name];
     shape(tensor, draft, gpu, host);
@@ -250,7 +291,7 @@ void DraftTensors::shape(Tensor& tensor,
     for (const Candidate& one : all) {
       if (one.gpu > value(draft.shape[0], gpu)) draft.shape = {one.text};
     }
-    if (value(draft.shape[0], gpu) < value(largest_, gpu)) draft.shape = {largest_};
+    if (most_elements(draft.shape[0], gpu) < most_elements(largest_, gpu)) draft.shape = {largest_};
     draft.guesses.emplace_back("/tensor_spec/shape",
                                "not every index of " + name + " could be followed");
   } else {
@@ -298,7 +339,10 @@ void DraftTensors::role(const Tensor& tensor, DraftTensor& draft, const Bindings
         value(layout_.grid_text(axis, false), host);
   }
   std::int64_t elements = 1;
-  for (const std::string& extent : draft.shape) elements *= value(extent, host);
+  for (const std::string& extent : draft.shape) {
+    if (__builtin_mul_overflow(elements, most_elements(extent, host), &elements))
+      elements = INT64_MAX;
+  }
   if (writes_all(facts_, tensor.array, elements / parameter.lanes, numbers)) {
     draft.role = "output";
     return;
@@ -337,7 +381,9 @@ void DraftTensors::content(const Tensor& tensor, DraftTensor& draft, std::size_t
     draft.init = {{"kind", "randn"}, {"seed", number}};
   } else {
     const bool truth = tensor.parameter->dtype == DType::boolean;
-    draft.init = {{"kind", "randint"}, {"low", 0}, {"high", truth ? 2 : 100}, {"seed", number}};
+    // what an index that is not followed may be made of is small
+    const int high = truth ? 2 : is_followed() ? 100 : 4;
+    draft.init = {{"kind", "randint"}, {"low", 0}, {"high", high}, {"seed", number}};
     draft.guesses.emplace_back("/tensor_spec/init",
                                "which numbers " + name + " holds is not in the text");
   }

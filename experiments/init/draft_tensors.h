@@ -63,6 +63,12 @@ class DraftTensors {
     std::vector<Reach> reaches;
   };
 
+  [[nodiscard]] static bool is_size(const KernelParameter& p);
+  [[nodiscard]] bool of_sizes(const model::Polynomial& extent) const;
+  [[nodiscard]] bool is_followed() const;
+  [[nodiscard]] std::string all_sizes(const Bindings& gpu, const Bindings& host) const;
+  [[nodiscard]] std::int64_t most_elements(const std::string& extent,
+                                           const Bindings& numbers) const;
   void range_of(const std::string& array);
   [[nodiscard]] std::optional<model::Polynomial> known_range(const std::string& array) const;
   [[nodiscard]] std::string target_of(const std::string& array) const;

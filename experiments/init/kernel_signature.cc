@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "engine/base/ascii.h"
+#include "engine/text/tokens.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {
@@ -40,6 +41,67 @@ bool is_foreign(const model::Unit& unit, const std::string& type) {
          !unit.is_type_name(type) && unit.macro(type) == nullptr;
 }
 
+/// True if a template of the file has a parameter of this name.
+bool is_template_parameter(const model::Unit& unit, std::string_view name) {
+  return std::ranges::any_of(unit.functions(), [&](const model::Function* function) {
+    return std::ranges::any_of(function->template_parameters,
+                               [&](const auto& one) { return one.name == name; });
+  });
+}
+
+/// What a type parameter of this name is taken for: an index is an integer.
+std::string usual_type(const std::string& name) {
+  static const std::regex kInteger(".*(index|idx|offset).*|int(_?t|_?type)?", std::regex::icase);
+  return std::regex_match(name, kInteger) ? "int" : "float";
+}
+
+/// The type that a launch gives, as it is outside of the launching function and of namespaces: what
+/// only that function knows (`scalar_t` of a dispatch, its own template parameters) is its usual
+/// type, and `guessed` is set. Empty where a template that the type is made by is not known either.
+std::string type_outside(const model::Unit& unit, const std::string& own, bool& guessed) {
+  const std::string resolved = unit.resolved_type(own);
+  if (elements_of(resolved)) return elements_of(own) ? own : resolved;
+  const auto known = [&](const std::string& name) {
+    return (elements_of(name) || unit.is_type_name(name)) && !is_template_parameter(unit, name);
+  };
+  const std::vector<Token> tokens = tokenize(resolved).tokens;
+  std::string out;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::string word = spelling(resolved, tokens[i]);
+    const std::string next = i + 1 < tokens.size() ? spelling(resolved, tokens[i + 1]) : "";
+    const bool name = tokens[i].kind == TokenKind::identifier;
+    if (name && next == "::" && !known(word)) {  // a namespace
+      ++i;
+      continue;
+    }
+    const bool member = out.ends_with("::");
+    if (name && !member && word != "true" && word != "false" && !known(word)) {
+      if (next == "<") return "";
+      word = usual_type(word);
+      guessed = true;
+    }
+    out += word + (word == "," ? " " : "");
+  }
+  return guessed ? out : own;
+}
+
+/// A value that a launch gives, where it means the same outside of the launching function.
+std::string value_outside(const model::Unit& unit, const std::string& own) {
+  const bool inside = std::ranges::any_of(tokenize(own).tokens, [&](const Token& token) {
+    return token.kind == TokenKind::identifier && is_template_parameter(unit, spelling(own, token));
+  });
+  return inside ? std::string() : own;
+}
+
+/// True if elements or scalars that the kernel takes are of the template parameter's type.
+bool is_element_type(const model::Unit& unit,
+                     const model::Function& kernel,
+                     std::string_view parameter) {
+  return std::ranges::any_of(kernel.parameters, [&](const model::Declarator* one) {
+    return unit.plain_text(one->type) == parameter;
+  });
+}
+
 }  // namespace
 
 std::array<int, 3> usual_block(std::string_view text) {
@@ -63,14 +125,20 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
     argument.name = parameter.name;
     argument.is_type = parameter.is_type;
     const std::string& own = out.size() <= given.size() ? given[out.size() - 1] : kNone;
-    const bool unknown =
-        parameter.is_type && !elements_of(unit.resolved_type(own)) && !unit.is_type_name(own);
-    if (!own.empty() && !unknown) {
-      argument.value = own;
+    bool guessed = false;
+    std::string value =
+        parameter.is_type ? type_outside(unit, own, guessed) : value_outside(unit, own);
+    if (parameter.is_type && is_element_type(unit, kernel, parameter.name) &&
+        !elements_of(unit.resolved_type(value)))
+      value.clear();  // such as that of the sums of a type that only the launch knows
+    if (!value.empty()) {
+      argument.value = value;
+      if (guessed)
+        argument.why = "only the launching function knows " + own + "; " + value + " is taken";
     } else if (parameter.default_value != nullptr) {
       argument.value = unit.plain_text(parameter.default_value->outer);
     } else if (parameter.is_type) {
-      argument.value = "float";
+      argument.value = usual_type(argument.name);
       argument.why = "no launch gives the template parameter " + argument.name + " a type";
     } else {
       const bool block = is_block_name(parameter.name);

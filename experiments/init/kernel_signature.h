@@ -35,7 +35,7 @@ struct TemplateArgument {
 [[nodiscard]] bool is_block_name(std::string_view name);
 
 /// Values of the template parameters: `given` in order, then defaults of the text, then the block's
-/// extent by name, `otherwise` and float.
+/// extent by name, `otherwise`, and int for indices by name or float.
 [[nodiscard]] std::vector<TemplateArgument> template_arguments(
     const model::Unit& unit,
     const model::Function& kernel,

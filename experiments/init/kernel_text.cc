@@ -1,6 +1,7 @@
 #include "experiments/init/kernel_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
@@ -13,12 +14,28 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
+constexpr int kMostMacros = 4;  // of macros through macros
+
 /// A declaration at file or namespace level, or a #define.
 struct Item {
   std::size_t begin = 0, end = 0;
   Names declares, mentions;
-  bool always = false;  ///< kept whether or not it is named
+  bool always = false;         ///< kept whether or not it is named
+  std::string header = {};     ///< of an #include
+  Names special = {};          ///< what `template <>` is given for
+  model::Span attribute = {};  ///< of a macro that nothing defines, before the kernel's type
 };
+
+/// True unless every name of the header has a word in it that none of `names` has: not every runner
+/// has these headers.
+bool may_name(std::string_view header, const Names& names) {
+  static const std::map<std::string_view, std::string_view> kWordOf{
+      {"cuda_fp8.h", "fp8"}, {"mma.h", "wmma"}, {"cstring", "memcpy"}, {"string.h", "memcpy"}};
+  const auto word = kWordOf.find(header);
+  return word == kWordOf.end() || std::ranges::any_of(names, [&](const std::string& name) {
+           return name.find(word->second) != std::string::npos;
+         });
+}
 
 class FileItems {
  public:
@@ -41,6 +58,10 @@ class FileItems {
              "\n#endif";
     }
     for (std::size_t i = 0; i + 1 < tokens_.size() && tokens_[i].begin < item.end; ++i) {
+      if (item.attribute.end > at && tokens_[i].begin == item.attribute.begin) {
+        out += unit_.source().substr(at, item.attribute.begin - at);
+        at = item.attribute.end;
+      }
       if (tokens_[i].begin < at || text(i + 1) != "::" || !namespaces_.contains(text(i))) continue;
       const bool rooted = i > 0 && text(i - 1) == "::" && tokens_[i - 1].begin >= at;
       const std::size_t begin = tokens_[rooted ? i - 1 : i].begin;
@@ -91,6 +112,7 @@ class FileItems {
       std::string header = words.tokens.size() > 2 ? spelling(unit_.source(), words.tokens[2]) : "";
       if (header.size() > 2) header = header.substr(1, header.size() - 2);
       item.always = options_.keeps_header && options_.keeps_header(header);
+      item.header = header;
       items_.push_back(item);
       return;
     }
@@ -125,6 +147,7 @@ class FileItems {
     std::string_view last, declared;
     Item item{.begin = tokens_[i].begin, .end = 0, .declares = {}, .mentions = {}};
     int depth = 0, angles = 0;
+    const bool special = text(i) == "template" && text(i + 1) == "<" && text(i + 2) == ">";
     bool is_enum = false, device = false, kernel = false, body = false, called = false;
     for (; i < tokens_.size(); ++i) {
       const std::string_view word = text(i);
@@ -132,6 +155,7 @@ class FileItems {
       if (tokens_[i].kind == TokenKind::identifier) {
         item.mentions.emplace(word);
         if (is_enum && depth > 0) item.declares.emplace(word);
+        if (special && depth == 0 && angles > 0 && text(i + 1) != "::") item.special.emplace(word);
         if (depth > 0 || angles > 0) continue;
         is_enum = is_enum || word == "enum";
         device = device || word == "__device__" || word == "constexpr" || word == "__constant__" ||
@@ -139,8 +163,10 @@ class FileItems {
         kernel = kernel || word == "__global__";
         last = word;
       } else if (word == "(" || word == "[" || word == "{") {
+        const bool unknown = word == "(" && depth == 0 && is_unknown_attribute(last, i);
+        if (unknown) item.attribute = {tokens_[i - 1].begin, tokens_[closing(i)].end};
         const bool attribute = last == "__launch_bounds__" || last == "__align__" ||
-                               last == "alignas" || last == "__attribute__";
+                               last == "alignas" || last == "__attribute__" || unknown;
         if (depth == 0 && angles == 0 && declared.empty() && !attribute) declared = last;
         called = called || (depth == 0 && angles == 0 && word == "(" && !attribute);
         body = body || (depth == 0 && word == "{");
@@ -162,16 +188,42 @@ class FileItems {
     const bool own = item.begin <= kernel_.name_span.begin && kernel_.name_span.end <= item.end;
     const bool host = called && body && !device && !own;
     const bool opens = text(begin) == "using" && text(begin + 1) == "namespace";
-    item.always = opens && options_.keeps_header && text(begin + 2) != "std" &&
-                  !namespaces_.contains(text(begin + 2));
+    item.always = opens && text(begin + 2) != "std" && !namespaces_.contains(text(begin + 2)) &&
+                  options_.keeps_namespace && options_.keeps_namespace(text(begin + 2));
     if ((!kernel || own) && !host && (!opens || item.always)) items_.push_back(item);
     return i + 1;
   }
 
-  /// A macro that stands for __device__.
-  [[nodiscard]] bool says_device(std::string_view word) const {
+  [[nodiscard]] std::size_t closing(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size(); ++i) {
+      depth += text(i) == "(" ? 1 : text(i) == ")" ? -1 : 0;
+      if (depth == 0) return i;
+    }
+    return tokens_.size() - 1;
+  }
+
+  /// BOUNDS(1024) before `__global__` where nothing says what it is: bounds of the launch or the
+  /// like, not the name of what is declared.
+  [[nodiscard]] bool is_unknown_attribute(std::string_view name, std::size_t open) const {
+    const bool capitals = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+      return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+    });
+    const std::string_view next = text(closing(open) + 1);
+    return capitals && unit_.macro(name) == nullptr &&
+           (next == "__global__" || next == "void" || next == "static");
+  }
+
+  /// A macro that stands for __device__, itself or by another one.
+  [[nodiscard]] bool says_device(std::string_view word, int hops = 0) const {
     const model::Macro* const macro = unit_.macro(word);
-    return macro != nullptr && macro->body.find("__device__") != std::string::npos;
+    if (macro == nullptr || hops > kMostMacros) return false;
+    const std::string body = macro->body;
+    return body.find("__device__") != std::string::npos ||
+           std::ranges::any_of(tokenize(body).tokens, [&](const Token& token) {
+             return token.kind == TokenKind::identifier &&
+                    says_device(spelling(body, token), hops + 1);
+           });
   }
 
   const model::Unit& unit_;
@@ -188,7 +240,17 @@ std::string kernel_text(const model::Unit& unit,
                         const model::Function& kernel,
                         const TextOptions& options) {
   const FileItems file(unit, kernel, options);
-  Names wanted{std::string(kernel.name)};
+  Names wanted = options.named;
+  wanted.emplace(kernel.name);
+  Names declared;
+  for (const Item& item : file.items()) declared.insert(item.declares.begin(), item.declares.end());
+  // a template for a type that comes from elsewhere
+  const auto is_foreign = [&](const Item& item) {
+    return std::ranges::any_of(item.special, [&](const std::string& name) {
+      return !declared.contains(name) && !unit.is_type_name(name) && name != "true" &&
+             name != "false";
+    });
+  };
   std::vector<bool> kept(file.items().size());
   for (bool more = true; more;) {
     more = false;
@@ -196,7 +258,7 @@ std::string kernel_text(const model::Unit& unit,
       const Item& item = file.items()[i];
       const bool named = std::ranges::any_of(
           item.declares, [&](const std::string& name) { return wanted.contains(name); });
-      if (kept[i] || !(named || item.always)) continue;
+      if (kept[i] || !(named || item.always) || is_foreign(item)) continue;
       kept[i] = more = true;
       wanted.insert(item.mentions.begin(), item.mentions.end());
     }
@@ -204,7 +266,7 @@ std::string kernel_text(const model::Unit& unit,
   std::string out;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Item& item = file.items()[i];
-    if (kept[i]) out += file.text_of(item) + "\n";
+    if (kept[i] && may_name(item.header, wanted)) out += file.text_of(item) + "\n";
   }
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
+#include "engine/text/tokens.h"
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
 #include "experiments/init/kernel_signature.h"
@@ -98,7 +99,12 @@ class Drafting {
                          [this](std::string_view name) {
                            return is_kernel_header(name, options_.system_folders);
                          },
-                     .settable = {}};
+                     .keeps_namespace =
+                         [this](std::string_view name) {
+                           return name == "nvcuda" || !options_.system_folders.empty();
+                         },
+                     .settable = {},
+                     .named = names_of_arguments()};
     source_ = text_of_kernel(text);
     const std::string name(kernel_.name);
     const model::Unit plain =
@@ -131,6 +137,15 @@ class Drafting {
   }
 
  private:
+  [[nodiscard]] std::set<std::string, std::less<>> names_of_arguments() const {
+    std::set<std::string, std::less<>> out;
+    for (const TemplateArgument& argument : arguments_) {
+      for (const Token& token : tokenize(argument.value).tokens)
+        if (token.kind == TokenKind::identifier) out.insert(spelling(argument.value, token));
+    }
+    return out;
+  }
+
   /// With the types that the file does not declare, as the guess has them.
   [[nodiscard]] std::string text_of_kernel(const TextOptions& text) const {
     std::string out;
@@ -197,9 +212,11 @@ class Drafting {
     sizes_ = argument_sizes(question);
   }
 
-  /// What the sizes must not exceed: elements of tensors, blocks along y and z, threads in all.
+  /// What the sizes must not exceed: elements of tensors, blocks along y and z, blocks in all,
+  /// dynamic shared memory.
   std::vector<SizeLimit> limits(const DraftTensors& tensors) const {
     constexpr std::int64_t kMostElements[] = {std::int64_t{1} << 26U, std::int64_t{1} << 20U};
+    constexpr std::int64_t kMostShared = 48 << 10;
     constexpr std::int64_t kMostBlocks[] = {std::int64_t{1} << 24U, std::int64_t{1} << 14U};
     std::vector<SizeLimit> out;
     for (const KernelParameter& p : parameters_) {
@@ -216,6 +233,9 @@ class Drafting {
         out.push_back({.factors = {blocks.factors.back()}, .gpu = 65535, .host = 65535});
     }
     out.push_back(std::move(blocks));
+    out.push_back({.factors = {Expression::parse(layout_.smem_text(false), "shared memory")},
+                   .gpu = kMostShared,
+                   .host = kMostShared});
     return out;
   }
 
@@ -367,6 +387,7 @@ class Drafting {
                       {"is_meta", true},
                       {"is_size", true}});
     }
+    for (const std::string& note : options_.notes) guess("/kernel/source_file", note);
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
             type + " is a type that the file does not declare; float is taken");

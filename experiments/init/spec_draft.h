@@ -19,6 +19,8 @@ struct DraftOptions {
   std::map<std::string, std::string, std::less<>> member_of = {};
   const model::Unit* whole = nullptr;
   const model::Function* whole_kernel = nullptr;
+  /// What the text of the kernel has in other form than the file: guesses.
+  std::vector<std::string> notes = {};
   /// Of libraries, whose headers the text may include: as the spec names them, and where they are.
   std::vector<std::string> system_include_folders = {}, system_folders = {};
 };

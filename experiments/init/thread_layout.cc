@@ -244,7 +244,7 @@ class LayoutReader {
   }
   [[nodiscard]] bool integer(const std::string& name) const {
     return std::ranges::any_of(parameters_, [&](const KernelParameter& p) {
-      return p.name == name && !p.pointer && !info(p.dtype).is_float;
+      return p.name == name && !p.pointer && !info(p.dtype).is_float && p.dtype != DType::boolean;
     });
   }
 

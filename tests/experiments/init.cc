@@ -97,6 +97,35 @@ TEST_CASE("a launch in another file gives grid, block and sizes") {
   CHECK(io["args"][1]["value"] == 640);
 }
 
+TEST_CASE("headers of the project around a file are found, and accessors are taken apart") {
+  const TemporaryFolder folder;
+  for (const char* const below : {"include/lib", "src/cuda"})
+    std::filesystem::create_directories(folder.path() / below);
+  write_file(folder / "README.md", "");
+  write_file(folder / "include/lib/loop.cuh",
+             "#pragma once\n#define LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; "
+             "i < n; i += blockDim.x * gridDim.x)\n");
+  write_file(folder / "src/half.h", "__device__ inline float half_of(float x) { return x / 2; }\n");
+  write_file(
+      folder / "src/cuda/k.cu",
+      "#include <lib/loop.cuh>\n#include \"half.h\"\n"
+      "template <typename T> __global__ void k(at::PackedTensorAccessor64<T, 2> y, const T* x) "
+      "{\n  LOOP(i, y.size(0) * y.size(1)) {\n    const int r = i / y.size(1);\n"
+      "    y[r][i - r * y.size(1)] = half_of(x[i]);\n  }\n}\n");
+  const std::string spec = folder / "k.json";
+  const ProgramResult made = run_program({"init", folder / "src/cuda/k.cu", "k", "--output", spec});
+  CAPTURE(made.err);
+  REQUIRE(made.code == 0);
+  CHECK(made.out.find("y is a at::PackedTensorAccessor64 in the file") != std::string::npos);
+  const std::string text = read_file(folder / "k.kernel.cu");
+  CHECK(text.find("#define LOOP") != std::string::npos);
+  CHECK(text.find("T* y, int y_size0, int y_size1") != std::string::npos);
+  const ProgramResult run = run_program({"evaluate", "--input", spec, "--runner", "host"});
+  CAPTURE(run.out);
+  CAPTURE(run.err);
+  CHECK(run.code == 0);
+}
+
 TEST_CASE("what init cannot do is one line, and nothing is written") {
   const TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& text) {

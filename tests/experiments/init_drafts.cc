@@ -87,6 +87,8 @@ const std::map<std::string, std::string> kDescribed{
      "out rstd[N]"},
     {"loop_macro:distance",
      "<min(ceil_div(count, BLOCK), 1024); BLOCK> in a[count] in b[count] out d[count]"},
+    {"moved_index:scale_columns",
+     "<ceil_div(cols, BLOCK); BLOCK> in x[rows * cols] inout y[rows * cols]"},
     {"no_bound:negate", "<ceil_div(points, BLOCK); BLOCK> in x[points] out y[points]"},
     {"row_reduce:row_sums", "<rows; BLOCK_SIZE> in x[rows][cols] out sums[rows]"},
     {"saxpy_main:saxpy", "<ceil_div(n, BLOCK); BLOCK> in x[n] inout y[n]"},

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "experiments/init/accessor_parameters.h"
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/host_launch.h"
@@ -11,6 +13,7 @@
 #include "experiments/init/index_coverage.h"
 #include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_text.h"
+#include "experiments/init/project_folders.h"
 #include "experiments/init/struct_parameters.h"
 #include "moves/model/facts.h"
 #include "tests/support/temporary_folder.h"
@@ -239,6 +242,97 @@ TEST_CASE("template arguments of a launch that only its function knows are value
   CHECK(arguments[1].why.empty());
 }
 
+TEST_CASE("of a template argument what only the launching function knows is float") {
+  const std::string source =
+      "template <typename T> struct Sum { T of(T a) { return a; } };\n"
+      "template <typename T, typename A, typename F, int B> __global__ void k(T* y, A s) {\n"
+      "  y[threadIdx.x] = F().of(s) + B; }\n"
+      "template <int B> void run() { using acc = wide<scalar_t, true>; using real = double;\n"
+      "  k<scalar_t, acc, Sum<scalar_t>, int(B)><<<1, 32>>>(y, s);\n"
+      "  k<real, real, Sum<real>, 2><<<1, 32>>>(y, s); }\n";
+  const model::Unit unit = model::parse(source);
+  const model::Function& kernel = *unit.find_function("k");
+  const auto launch = find_launch(unit, kernel);
+  REQUIRE(launch);
+  const auto arguments = template_arguments(unit, kernel, launch->template_arguments, 4);
+  CHECK(instance_name(kernel, arguments) == "k<float, float, Sum<float>, 4>");
+  for (const TemplateArgument& argument : arguments) CHECK_FALSE(argument.why.empty());
+  const auto real = template_arguments(unit, kernel, {"real", "double", "ops::Sum<int>", "2"}, 4);
+  CHECK(instance_name(kernel, real).starts_with("k<double, double, "));
+  CHECK(real[0].why.empty());
+}
+
+TEST_CASE("a type parameter that no launch gives is float, one that is named like an index int") {
+  const model::Unit unit = model::parse(
+      "template <typename T, typename IndexType, typename index_t, typename Point>\n"
+      "__global__ void k(T* y, IndexType n, index_t m, Point p) { y[n + m] = p; }\n");
+  const model::Function& kernel = *unit.find_function("k");
+  CHECK(instance_name(kernel, template_arguments(unit, kernel, {}, 4)) ==
+        "k<float, int, int, float>");
+}
+
+TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without gaps") {
+  const auto rewritten = [](const std::string& body, std::string& why) {
+    const model::Unit unit = model::parse(
+        "__global__ void k(const at::PackedTensorAccessor32<float, 3> x, THCDeviceTensor<int, 1> "
+        "i, "
+        "int n) {" +
+        body + "}");
+    const auto out = kernel_of_accessors(unit, *unit.find_kernel("k"), why);
+    return out ? out->source : std::string();
+  };
+  std::string why;
+  CHECK(rewritten(" x[0][i[n]][n + 1] = x.size(2) + i.getSize(0); ", why) ==
+        "__global__ void k(float* x, int x_size0, int x_size1, int x_size2, int* i, int i_size0, "
+        "int n) { x[(((0) * x_size1 + (i[(n)])) * x_size2 + (n + 1))] = x_size2 + i_size0; }");
+  CHECK(why.empty());
+  CHECK(rewritten(" f(x[1].data(), x.stride(0), x.data()); ", why)
+            .find("f((x + ((1)) * (x_size1 * x_size2)), (x_size1 * x_size2), x)") !=
+        std::string::npos);
+  CHECK(rewritten(" auto row = x[n]; ", why).empty());
+  CHECK(why.starts_with("parameter x, a tensor accessor that is used otherwise"));
+  std::string none;
+  const model::Unit plain = model::parse("__global__ void k(float* x) { *x = 0; }");
+  CHECK_FALSE(kernel_of_accessors(plain, *plain.find_kernel("k"), none));
+  CHECK(none.empty());
+}
+
+TEST_CASE("the folders of a file's project are those around it, up to the project's top") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "top/include");
+  std::filesystem::create_directories(folder.path() / "top/src/cuda");
+  put_text(folder.path() / "top/src/README.md", "");
+  const auto top = folder.path() / "top";
+  const auto file = top / "src/cuda/k.cu";
+  const auto inner = project_folders(file);
+  REQUIRE(inner.size() >= 2);
+  CHECK(inner[0] == (top / "src/cuda").string());
+  CHECK(inner[1] == (top / "src").string());
+  put_text(top / ".git", "");
+  CHECK(project_folders(file) == std::vector<std::string>{(top / "src/cuda").string(),
+                                                          (top / "src").string(), top.string(),
+                                                          (top / "include").string()});
+}
+
+TEST_CASE("a kernel's text leaves out what it has no types or macros for") {
+  CHECK(text_of_kernel(
+            "template <typename T>\nBOUNDS_1(1024) __global__ void k(T* p) { *p = 0; }\n") ==
+        "template <typename T>\n __global__ void k(T* p) { *p = 0; }\n");
+  CHECK(text_of_kernel("#include <cuda_fp8.h>\n#include <cuda_fp16.h>\nusing namespace other;\n"
+                       "#define BOTH __device__\n#define INLINE BOTH inline\n"
+                       "template <typename T> struct Zero { static T of() { return 0; } };\n"
+                       "template <> struct Zero<Half> { static Half of() { return half(0); } };\n"
+                       "template <> struct Zero<int> { static int of() { return 0; } };\n"
+                       "INLINE float zero() { return Zero<float>::of(); }\n"
+                       "__global__ void k(float* p) { *p = zero(); }\n",
+                       {.keeps_header = [](auto) { return true; }}) ==
+        "#include <cuda_fp16.h>\n#define BOTH __device__\n#define INLINE BOTH inline\n"
+        "template <typename T> struct Zero { static T of() { return 0; } };\n"
+        "template <> struct Zero<int> { static int of() { return 0; } };\n"
+        "INLINE float zero() { return Zero<float>::of(); }\n"
+        "__global__ void k(float* p) { *p = zero(); }\n");
+}
+
 TEST_CASE("a type that nothing declares is float, where that may be guessed") {
   const model::Unit unit = model::parse("__global__ void k(const real* x, real* y) { *y = *x; }\n");
   std::string why;
@@ -302,6 +396,8 @@ TEST_CASE("guessed sizes are halved until tensors and grids have what a device t
   CHECK(sizes.host.at("n") * sizes.host.at("m") <= 1 << 20);
   CHECK(sizes.gpu.at("n") % 16 == 0);
   CHECK(sizes.gpu.at("k") == 1 << 22);
+  CHECK(fit_sizes(sizes, {{.factors = factors({"m"}), .gpu = 8, .host = 8}}, 16));
+  CHECK(sizes.gpu.at("m") == 8);  // below the step, since nothing else is within the limit
   CHECK_FALSE(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1}}, 16));
 }
 
