@@ -255,7 +255,7 @@ bool move_shared_arrays(const NormalSite& site,
                         std::map<std::string, std::string, std::less<>>& names,
                         std::vector<Edit>& edits,
                         std::string& head) {
-  bool can = true;
+  bool can = true, has_extern = has_extern_array(site.kernel);
   walk(*helper.function->body, [&](const Stmt& s) {
     if (!s.is(StmtKind::declaration) || s.declarators.empty() || !s.declarators[0]->has(kShared))
       return can;
@@ -267,8 +267,9 @@ bool move_shared_arrays(const NormalSite& site,
       if (added) {
         found->second = fresh_local(site, d->name, taken);
         // all of a kernel's extern arrays are the same memory: it keeps one
-        can = can && !(d->has(kExtern) && has_extern_array(site.kernel)) &&
-              hoist(site, helper, *d, found->second, head);
+        can =
+            can && !(d->has(kExtern) && has_extern) && hoist(site, helper, *d, found->second, head);
+        has_extern = has_extern || d->has(kExtern);
         if (!can) site.hoisted.erase(found);
       }
       if (!can) return false;

@@ -208,7 +208,8 @@ TEST_CASE("bodies that cannot stand in the kernel") {
   CHECK(why("template <typename... T>\n__device__ float f(float v, T... m) {\n  float w = v;\n  w "
             "+= (m + "
             "...);\n  return w;\n}\n") == "f takes any number of arguments");
-  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  part[m] = "
+  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  extern "
+            "__shared__ float more[];\n  part[m] = more[0] + "
             "v;\n  "
             "return part[m];\n}\n") == "a shared array of f cannot move");
   CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) {\n    if (m > 1) return v;\n    v "
