@@ -10,6 +10,7 @@
 #include "moves/attention/attention_weight.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -312,6 +313,7 @@ class AttentionFinder {
     const Array& array = facts_.arrays[static_cast<std::size_t>(access->array)];
     if (array.type != "float" || array.space != Space::global || access->vector_width != 1)
       return fail(array.name + " is no tensor of floats");
+    if (is_moved(facts_, array)) return fail("the kernel moves the pointer " + array.name);
     const std::string thread = std::string("threadIdx.") + "xyz"[query_->axis];
     const Polynomial base = query_->value - Polynomial::name(thread);
     // In terms of t, whatever locals the kernel made of it.

@@ -66,25 +66,7 @@ class SerialBlocks {
       return plain;
     });
     if (!plain) return fail("the kernel jumps, or keeps a variable");
-    for (const auto& loop : facts_.loops) {
-      if (!loop->counted && waits(*loop->stmt)) return fail("a loop waits for what others write");
-    }
-    return true;
-  }
-
-  /// The loop's condition is about memory that the kernel writes.
-  [[nodiscard]] bool waits(const Stmt& loop) const {
-    if (loop.expr == nullptr) return false;
-    bool found = false;
-    walk(*loop.expr, [&](const Expr& e) {
-      if (callee(e).starts_with("atomic")) found = true;
-      const Access* const access = facts_.access_of(e);
-      if (access == nullptr) return !found;
-      const Array& array = facts_.arrays[static_cast<std::size_t>(access->array)];
-      found = found || (array.space == Space::global && (array.written || array.atomic));
-      return !found;
-    });
-    return found;
+    return !waits_for_others(facts_) || fail("a loop waits for what others write");
   }
 
   /// Where the kernel asks for its block along the axis.

@@ -5,6 +5,7 @@
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
@@ -86,6 +87,8 @@ std::optional<Target> find_target(const MoveContext& context,
     if (array.spec_name.empty() || std::string(kArgumentPrefix) + array.spec_name != site) continue;
     if (!array.atomic || array.space != Space::global || array.escapes)
       return why = array.name + " takes no atomics that the model follows", std::nullopt;
+    if (is_moved(facts, array))
+      return why = "the kernel moves the pointer " + array.name, std::nullopt;
     if (!can_be_added(array.type)) return why = "no shared copy of " + array.type, std::nullopt;
     Target out{&array, facts.accesses_to(static_cast<int>(a)), elements_of(context, array), ""};
     for (const Access* access : out.accesses) {

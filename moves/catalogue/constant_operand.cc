@@ -8,6 +8,7 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
 
@@ -67,7 +68,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
     const Array& array = facts.arrays[i];
     const auto size = fixed_size(context, array.spec_name);
     if (array.space != Space::global || !array.is_parameter || array.written || array.escapes ||
-        !size || *size < 1 || *size > kMostShared)
+        is_moved(facts, array) || !size || *size < 1 || *size > kMostShared)
       continue;
     Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
     bool plain = !std::ranges::all_of(

@@ -177,8 +177,10 @@ class LocalArrayPlacement final : public ParameterMove {
     const auto uses = accesses(model, array);
     std::set<std::size_t> seen;
     for (const Access* a : uses) {
-      plain =
-          plain && a->expr->kind == ExprKind::subscript && a->vector_width == 1 && !a->in_helper;
+      const Expr* base = a->expr;
+      while (base->is(ExprKind::subscript)) base = base->args[0];
+      plain = plain && base != a->expr && base->is_name(d.name) && a->vector_width == 1 &&
+              !a->in_helper;
       if (seen.insert(a->expr->span.end).second)
         edits.push_back({a->expr->span.end, a->expr->span.end, "[threadIdx.x]"});
     }

@@ -95,11 +95,37 @@ std::optional<std::string> source_text(const MoveContext& context,
   return out;
 }
 
+bool waits_for_others(const KernelFacts& facts) {
+  const auto asks = [&](const Expr* condition) {
+    bool found = false;
+    if (condition == nullptr) return found;
+    walk(*condition, [&](const Expr& e) {
+      if (callee(e).starts_with("atomic")) found = true;
+      const Access* const access = facts.access_of(e);
+      if (access == nullptr) return !found;
+      const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
+      found = found || (array.space == Space::global && (array.written || array.atomic));
+      return !found;
+    });
+    return found;
+  };
+  return std::ranges::any_of(facts.loops, [&](const auto& loop) {
+    if (loop->counted) return false;
+    bool found = asks(loop->stmt->expr);
+    walk(*loop->stmt, [&](const Stmt& s) {
+      found = found || (s.is(StmtKind::if_) && jumps_out(s) && asks(s.expr));
+      return !found;
+    });
+    return found;
+  });
+}
+
 bool may_limit_grid(const MoveContext& context, const KernelModel& model, std::string& why) {
   if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", false;
   if (!model.facts.veto.empty()) return why = model.facts.veto, false;
   if (mentions(*model.kernel->body, "gridDim"))
     return why = "the kernel asks for its grid already", false;
+  if (waits_for_others(model.facts)) return why = "a loop waits for what others write", false;
   return true;
 }
 
@@ -202,6 +228,10 @@ std::optional<Variant> strided_over_blocks(const MoveContext& context,
   if (!items) return why = "the number of blocks cannot be said in the kernel", std::nullopt;
   if (!mentions(*kernel.body, "blockIdx"))
     return why = "the kernel does not ask for its block", std::nullopt;
+  for (const std::string& name : facts.names_written(*kernel.body)) {
+    if (kernel.parameter(name) != nullptr)
+      return why = name + " would go from one block to the next", std::nullopt;
+  }
   for (const Array& array : facts.arrays) {
     if (array.dynamic_shared) return why = "dynamic shared memory is declared once", std::nullopt;
   }

@@ -144,6 +144,12 @@ std::optional<Variant> blocks_side_by_side(const MoveContext& context,
   }
   if (!kernel.kernel->launch_bounds.empty()) return none("the source bounds the launch");
   if (uses_indices_elsewhere(kernel)) return none("helpers or macros use the launch's indices");
+  for (const Expression& extent : {plan.grid[0], plan.block[0]}) {
+    const auto names = extent.names();
+    if (std::ranges::any_of(names,
+                            [&](const auto& n) { return context.variant.tunables.contains(n); }))
+      return none("the launch depends on a tunable");
+  }
   const auto blocks = source_constant(context, kernel, plan.grid[0]),
              threads = source_constant(context, kernel, plan.block[0]);
   if (!blocks || !threads) return none("the launch is not fixed in the source");

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "moves/edit/hinted_access.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -247,11 +248,10 @@ class PackFinder {
     out.index = places_.indices[i];
     out.as_written = stands_outside(*places_.accesses[i], inner_);
     // by the array's name, which the kernel may have made point elsewhere
-    const bool moved =
-        std::ranges::count(facts_.names_written(*facts_.kernel->body), array.name) > 0;
     const bool expressible =
-        !moved && std::none_of(inner_.begin(), inner_.end(),
-                               [&](const std::string& name) { return out.index.mentions(name); });
+        !is_moved(facts_, array) &&
+        std::none_of(inner_.begin(), inner_.end(),
+                     [&](const std::string& name) { return out.index.mentions(name); });
     return out.as_written || expressible ? std::optional(out) : std::nullopt;
   }
 

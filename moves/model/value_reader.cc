@@ -110,9 +110,17 @@ Value ValueReader::cast(const Expr& e) {
     if (element.starts_with("const ")) element.erase(0, 6);
     if (element.ends_with(" const")) element.erase(element.size() - 6);
     const std::size_t bytes = size_of_type(facts_.unit->resolved_type(element));
-    const std::size_t own = facts_.arrays[static_cast<std::size_t>(inner.array)].element_bytes;
-    const bool whole = bytes != 0 && own != 0 && bytes % own == 0;
-    if (!whole) return {};
+    const Array& array = facts_.arrays[static_cast<std::size_t>(inner.array)];
+    const std::size_t own = array.element_bytes;
+    if (bytes == 0 || own == 0) return {};
+    if (bytes % own != 0) {
+      // a part of an element: of the thread's own array, somewhere in it
+      if (own % bytes != 0 || array.space != Space::local) return {};
+      inner.full = inner.source = Polynomial::unknown();
+      inner.width = 1, inner.dimensions = 0;
+      inner.subscripts.clear();
+      return inner;
+    }
     inner.width = static_cast<int>(bytes / own);
     inner.dimensions = 0;
     inner.subscripts.clear();
@@ -258,7 +266,8 @@ Value ValueReader::called(const Expr& e) {
     arguments.push_back(read(e.arg(i)));
     if (arguments.back().is_pointer()) return itself(e);
   }
-  Value out = combine("call " + std::string(name), arguments);
+  // with template arguments and member: numeric_limits<int>::min is not numeric_limits<int>::max
+  Value out = combine("call " + std::string(e.arg(0).name), arguments);
   return out.full.is_known() ? out : itself(e);
 }
 

@@ -209,6 +209,10 @@ bool hoist(const NormalSite& site,
   }
   std::string extents;
   for (const Expr* e : d.extents) {
+    if (e == nullptr && d.has(kExtern)) {
+      extents += "[]";
+      continue;
+    }
     if (e == nullptr) return false;
     bool local = false;
     for (const WordAt& w : words_in(site.unit, e->span))
@@ -218,6 +222,10 @@ bool hoist(const NormalSite& site,
     extents += "[" + (local ? std::to_string(*value) : site.unit.plain_text(e->span)) + "]";
   }
   if (d.init_form != InitForm::none || d.reference) return false;
+  const auto aliases = alias_names(site.unit, *helper.function);
+  for (const WordAt& w : words_in(site.unit, {d.specifiers.begin, d.span.end})) {
+    if (aliases.contains(w.text)) return false;
+  }
   std::string type = site.unit.plain_text(d.specifiers);
   for (const auto& [parameter, text] : helper.types) {
     for (std::size_t at = 0; (at = type.find(parameter, at)) != std::string::npos;
@@ -231,6 +239,15 @@ bool hoist(const NormalSite& site,
   return true;
 }
 
+bool has_extern_array(const Function& kernel) {
+  bool found = false;
+  walk(*kernel.body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) found = found || d->has(kExtern);
+    return !found;
+  });
+  return found;
+}
+
 /// Replaces shared arrays of the helper by arrays of the kernel, one for all its calls.
 bool move_shared_arrays(const NormalSite& site,
                         const HelperCall& helper,
@@ -238,19 +255,21 @@ bool move_shared_arrays(const NormalSite& site,
                         std::map<std::string, std::string, std::less<>>& names,
                         std::vector<Edit>& edits,
                         std::string& head) {
-  bool can = true;
+  bool can = true, has_extern = has_extern_array(site.kernel);
   walk(*helper.function->body, [&](const Stmt& s) {
     if (!s.is(StmtKind::declaration) || s.declarators.empty() || !s.declarators[0]->has(kShared))
       return can;
     for (const Declarator* d : s.declarators) {
-      if (d->has(kExtern)) return can = false;
       std::string key(helper.function->scope);
       key += "::" + std::string(helper.function->name) + "/" + std::string(d->name);
       for (const auto& [parameter, text] : helper.types) key += "," + text;
       auto [found, added] = site.hoisted.try_emplace(key);
       if (added) {
         found->second = fresh_local(site, d->name, taken);
-        can = can && hoist(site, helper, *d, found->second, head);
+        // all of a kernel's extern arrays are the same memory: it keeps one
+        can =
+            can && !(d->has(kExtern) && has_extern) && hoist(site, helper, *d, found->second, head);
+        has_extern = has_extern || d->has(kExtern);
         if (!can) site.hoisted.erase(found);
       }
       if (!can) return false;
@@ -342,6 +361,9 @@ std::optional<BodyText> body_of(const NormalSite& site,
   for (const std::string& local : declared_names(f)) {
     if (!bound->names.contains(local)) bound->names[local] = fresh(local);
   }
+  // types are told apart by their names in the whole file
+  for (const std::string& alias : alias_names(site.unit, f))
+    bound->names[alias] = fresh_name(site.unit, alias, &taken);
   bound->names.insert(helper.members.begin(), helper.members.end());
   rename_words(site, helper, *bound, edits);
   out.lines = bound->lines;

@@ -110,8 +110,7 @@ bool bind_template(const NormalSite& site,
                  false;
       }
     }
-    if (bound.empty() && p.default_value != nullptr)
-      bound = site.unit.plain_text(p.default_value->span);
+    if (bound.empty()) bound = default_argument(site.unit, p);
     if (bound.empty())
       return why = "a template argument of " + std::string(f.name) + " does not follow", false;
     if (!p.is_type && bound.find_first_of(" +-*/%<>?:,&|") != std::string::npos)
@@ -161,7 +160,7 @@ std::string unmovable(const Unit& unit, const Function& function) {
     if (s.is(StmtKind::try_) || s.is(StmtKind::opaque)) what = "is not understood";
     if (s.is(StmtKind::directive) && s.name != "pragma") what = "has preprocessor lines";
     if (s.is(StmtKind::declaration) && s.text_only && !names_groups(unit, s) &&
-        !unit.text(s).starts_with("static_assert"))
+        !unit.text(s).starts_with("static_assert") && alias_name(unit, s).empty())
       what = "declares types of its own";
     for (const Declarator* d : s.declarators) {
       if (d->has(kStatic) && !d->has(kConst) && !d->has(kConstexpr) && !d->has(kShared))
@@ -208,7 +207,8 @@ std::set<std::string, std::less<>> macro_words(const Unit& unit, std::vector<std
 /// A name from outside must mean the same in the function and in the kernel.
 bool means_the_same(const NormalSite& site, const HelperCall& helper, std::string& why) {
   const Function& f = *helper.function;
-  const auto own = declared_names(f);
+  auto own = declared_names(f);
+  own.merge(alias_names(site.unit, f));
   std::vector<std::string> words;
   std::set<std::string, std::less<>> free;
   std::vector<WordAt> all = words_in(site.unit, f.body->span);
@@ -231,7 +231,10 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   }
   std::set<std::string, std::less<>> types;
   walk(*site.kernel.body, [&](const Stmt& s) {
-    if (s.is(StmtKind::declaration) && s.text_only && !names_groups(site.unit, s)) {
+    const std::string alias = alias_name(site.unit, s);
+    if (!alias.empty()) {
+      types.insert(alias);
+    } else if (s.is(StmtKind::declaration) && s.text_only && !names_groups(site.unit, s)) {
       for (const WordAt& w : words_in(site.unit, s.span)) types.insert(w.text);
     }
     return true;
@@ -343,6 +346,31 @@ std::set<std::string, std::less<>> declared_names(const Function& function) {
   for (const Declarator* p : function.parameters) out.emplace(p->name);
   walk(*function.body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) out.emplace(d->name);
+    return true;
+  });
+  out.erase("");
+  return out;
+}
+
+std::string alias_name(const Unit& unit, const Stmt& s) {
+  if (!s.is(StmtKind::declaration) || !s.text_only) return {};
+  const std::string_view text = unit.text(s);
+  const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
+  const auto word = [&](std::size_t i) { return spelling(text, tokens[i]); };
+  if (tokens.size() < 4) return {};
+  if (word(0) == "using") return word(2) == "=" ? word(1) : std::string();
+  // one name, of no array and no function
+  const Token& last = tokens[tokens.size() - 2];
+  const bool plain =
+      text.find_first_of("[{") == std::string_view::npos && split_arguments(text).size() == 1;
+  return word(0) == "typedef" && plain && last.kind == TokenKind::identifier ? spelling(text, last)
+                                                                             : std::string();
+}
+
+std::set<std::string, std::less<>> alias_names(const Unit& unit, const Function& function) {
+  std::set<std::string, std::less<>> out;
+  walk(*function.body, [&](const Stmt& s) {
+    out.insert(alias_name(unit, s));
     return true;
   });
   out.erase("");

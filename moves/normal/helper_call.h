@@ -66,6 +66,11 @@ struct WordAt {
 /// Names declared in the function: parameters and locals.
 [[nodiscard]] std::set<std::string, std::less<>> declared_names(const model::Function& function);
 
+/// What `using NAME = ...;` or `typedef ... NAME;` in a body declares; empty for other statements.
+[[nodiscard]] std::string alias_name(const model::Unit& unit, const model::Stmt& s);
+[[nodiscard]] std::set<std::string, std::less<>> alias_names(const model::Unit& unit,
+                                                             const model::Function& function);
+
 /// The variable that an lvalue is or is part of: s for `s[i].x`; null if it is none.
 [[nodiscard]] const model::Expr* root_name(const model::Expr& lvalue);
 

@@ -67,6 +67,25 @@ std::string known_type(const NormalSite& site, const std::string& text) {
   return fixed == kFixed.end() ? out : fixed->second;
 }
 
+/// The class specialises its template for these very types of numbers, and numbers. No other can be
+/// meant then: a second one for the same types would be a redefinition.
+bool is_exactly(const NormalSite& site,
+                const Record& record,
+                const std::vector<std::string>& given) {
+  const std::vector<std::string> own = specialised(site, record);
+  if (own.empty() || own.size() != given.size() || !record.template_parameters.empty())
+    return false;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto wanted = constant_value(site.unit, own[i]),
+               number = constant_value(site.unit, given[i]);
+    const std::string type = known_type(site, given[i]);
+    const bool same = wanted && number ? *wanted == *number
+                                       : dtype_of_type(type) && known_type(site, own[i]) == type;
+    if (!same) return false;
+  }
+  return true;
+}
+
 /// Whether the specialisation is meant by the arguments; nullopt if that is not certain.
 std::optional<bool> is_meant(const NormalSite& site,
                              const Record& record,
@@ -80,6 +99,10 @@ std::optional<bool> is_meant(const NormalSite& site,
     const std::string a = known_type(site, own[i]), b = known_type(site, given[i]);
     if (open && a != own[i]) return std::nullopt;
     if (open || a == b) continue;
+    const auto wanted = constant_value(site.unit, own[i]),
+               number = constant_value(site.unit, given[i]);
+    if (wanted && number && *wanted != *number) return false;
+    if (wanted && number) continue;
     // two names that are types of their own
     const auto apart = [&](const std::string& type) {
       return dtype_of_type(type).has_value() || site.unit.is_type_name(type) ||
@@ -111,12 +134,15 @@ const Record* record_of(const NormalSite& site,
     if (f->scope != path && !f->scope.ends_with("::" + path)) continue;
     if (std::ranges::find(all, f->record) == all.end()) all.push_back(f->record);
   }
+  const std::vector<std::string>& given = parts[count - 1].arguments;
+  for (const Record* record : all) {  // nothing fits better than the very types
+    if (is_exactly(site, *record, given)) return record;
+  }
   const Record* general = nullptr;
   const Record* special = nullptr;
   for (const Record* record : all) {
     const bool is_special = !specialised(site, *record).empty();
-    const auto meant =
-        is_special ? is_meant(site, *record, parts[count - 1].arguments) : std::optional(true);
+    const auto meant = is_special ? is_meant(site, *record, given) : std::optional(true);
     const Record*& place = is_special ? special : general;
     if (!meant || (*meant && place != nullptr)) return nullptr;
     if (*meant) place = record;
@@ -128,21 +154,15 @@ const Record* record_of(const NormalSite& site,
 bool bind_class(const NormalSite& site, const std::vector<std::string>& given, MemberCall& out) {
   const auto parameters = out.record->template_parameters;
   const std::vector<std::string> own = specialised(site, *out.record);
-  if (!own.empty()) {
-    for (const TemplateParameter& p : parameters) {
-      const auto at = std::ranges::find(own, p.name);
-      if (at == own.end()) return false;
-      out.types.emplace(p.name, given[static_cast<std::size_t>(at - own.begin())]);
-    }
-    return true;
-  }
-  if (given.size() > parameters.size()) return false;
+  if (own.empty() && given.size() > parameters.size()) return false;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const TemplateParameter& p = parameters[i];
     if (site.unit.text(p.span).find("...") != std::string_view::npos) return false;
-    std::string bound = i < given.size() ? given[i] : std::string();
-    if (bound.empty() && p.default_value != nullptr)
-      bound = site.unit.plain_text(p.default_value->span);
+    // of a specialisation where its own arguments say the parameter
+    const auto at =
+        own.empty() ? i : static_cast<std::size_t>(std::ranges::find(own, p.name) - own.begin());
+    std::string bound = at < given.size() ? given[at] : std::string();
+    if (bound.empty() && own.empty()) bound = default_argument(site.unit, p);
     const bool plain = bound.find_first_of("*&") == std::string::npos &&
                        (!p.is_type || bound.find(' ') == std::string::npos);
     if (bound.empty() || !plain) return false;
@@ -200,6 +220,14 @@ bool says(std::string_view text, std::string_view wanted) {
 }
 
 }  // namespace
+
+std::string default_argument(const Unit& unit, const TemplateParameter& parameter) {
+  const std::string text = unit.plain_text(parameter.span);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || text.starts_with("template")) return {};
+  const std::size_t begin = text.find_first_not_of(' ', equals + 1);
+  return begin == std::string::npos ? std::string() : text.substr(begin);
+}
 
 std::vector<std::string> split_arguments(std::string_view text) {
   std::vector<std::string> out(1);
@@ -277,7 +305,11 @@ bool names_of_class(const NormalSite& site,
     return why = f + " is called on no object", false;
   const std::string_view body = site.unit.text(function.body->span);
   if (says(body, "this")) return why = f + " says this", false;
-  if (says(body, f)) return why = f + " calls itself", false;
+  // `::f` and `Other::f` are others
+  const std::vector<WordAt> said = words_in(site.unit, function.body->span);
+  if ((says(body, f) && says(body, member.record->name)) ||
+      std::ranges::any_of(said, [&](const WordAt& w) { return w.text == f; }))
+    return why = f + " calls itself", false;
   const auto own = declared_names(function);
   const auto of_class = declared_in(site, *member.record);
   const Span head{function.span.begin, function.body->span.begin};
@@ -285,8 +317,16 @@ bool names_of_class(const NormalSite& site,
     if (of_class.contains(w.text) && w.text != function.name && !own.contains(w.text))
       return why = "a type of " + f + " is one of its class", false;
   }
-  for (const WordAt& w : words_in(site.unit, function.body->span)) {
+  for (const WordAt& w : said) {
     if (of_class.contains(w.text) && !own.contains(w.text)) names.insert(w.text);
+  }
+  // outside of the class the name would be a function without effects
+  for (const std::string& name : names) {
+    const bool called = std::ranges::any_of(site.unit.functions(), [&](const Function* other) {
+      return other->record == member.record && other->name == name;
+    });
+    if (called && is_pure_function(site.unit, name))
+      return why = f + " calls another member named like a function", false;
   }
   // a new object for every name would be one for every use
   if (!names.empty() && member.object == nullptr && !member.prefix.ends_with("::"))

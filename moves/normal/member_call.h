@@ -39,6 +39,10 @@ struct MemberCall {
                                   std::set<std::string, std::less<>>& names,
                                   std::string& why);
 
+/// What stands behind the "=" of a template parameter; empty if nothing does.
+[[nodiscard]] std::string default_argument(const model::Unit& unit,
+                                           const model::TemplateParameter& parameter);
+
 /// The pieces between top-level commas; brackets of template arguments count, too.
 [[nodiscard]] std::vector<std::string> split_arguments(std::string_view text);
 

@@ -6,6 +6,7 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/model/reduce_op.h"
 #include "moves/rows/packs.h"
 #include "moves/rows/row_sweeps.h"
@@ -107,7 +108,8 @@ class ScanWriter {
       if (a->loops.back() != &loop_ || a->kind == model::AccessKind::atomic ||
           a->kind == model::AccessKind::read_write)
         continue;
-      if (a->vector_width != 1 || a->in_helper || array_of(*a).space != model::Space::global)
+      if (a->vector_width != 1 || a->in_helper || array_of(*a).space != model::Space::global ||
+          is_moved(model_.facts, array_of(*a)))
         continue;
       if (a->expr->kind != model::ExprKind::subscript || is_address(*a->expr) || is_conditional(*a))
         continue;

@@ -5,6 +5,7 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/model/reduce_op.h"
 #include "moves/rows/lanes.h"
 #include "moves/syntax/syntax_query.h"
@@ -262,7 +263,9 @@ std::optional<Variant> fuse_statistics(const MoveContext& context,
     const auto mean =
         find_mean(model, between(*a.stmt, *b.stmt), sum->accumulator, mean_name.name, a.end);
     if (!mean || !only_for_mean(model, a, *sum, *mean)) continue;
-    if (!x->source_index.affine_in(loop_atom(x->source_index, a))) continue;
+    if (!x->source_index.affine_in(loop_atom(x->source_index, a)) ||
+        is_moved(model.facts, model.facts.arrays[static_cast<std::size_t>(x->array)]))
+      continue;
     PairEditor editor(context, model);
     if (!editor.declare_before(*var, a)) continue;
     const std::string shift = editor.fresh("shift"), name(mean_name.name),

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -83,7 +84,7 @@ void add_operands(const model::KernelModel& model, RowSweeps& sweeps) {
     for (const Access* a : facts.accesses_in(*loop.stmt)) {
       const model::Array& array = facts.arrays[static_cast<std::size_t>(a->array)];
       if (array.space != model::Space::global || a->kind == model::AccessKind::atomic ||
-          a->vector_width != 1 || a->in_helper)
+          a->vector_width != 1 || a->in_helper || is_moved(facts, array))
         continue;
       if (a->expr == nullptr || a->expr->kind != model::ExprKind::subscript || a->loops.empty() ||
           a->loops.back() != &loop)

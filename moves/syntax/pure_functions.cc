@@ -253,12 +253,18 @@ bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget)
     return value != nullptr && is_pure_body(unit, *value, depth, budget);
   }
   for (const Function* f : unit.functions()) {
-    if (f->name == name) return false;  // declared here, or overloaded: its own, whatever its name
+    // declared here, or overloaded: its own, whatever its name
+    if (f->name == name && f->record == nullptr) return false;
   }
   std::string_view plain = name;
   if (plain.starts_with("::")) plain.remove_prefix(2);
   if (plain.starts_with("std::")) plain.remove_prefix(5);
   if (is_stem(plain) || is_conversion(plain)) return true;
+  if (plain == "numeric_limits" || name == "cuda::std::numeric_limits") {
+    return std::ranges::none_of(unit.functions(), [](const Function* f) {
+      return f->record != nullptr && f->record->name == "numeric_limits";
+    });
+  }
   return plain.size() > 1 && plain.ends_with('f') && is_stem(plain.substr(0, plain.size() - 1));
 }
 

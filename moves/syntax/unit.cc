@@ -124,7 +124,8 @@ const std::set<std::string, std::less<>>& Unit::identifiers() const {
 const Function* Unit::find_function(std::string_view name) const {
   const Function* found = nullptr;
   for (const Function* function : storage_->functions) {
-    if (function->name != name || function->body == nullptr) continue;
+    if (function->name != name || function->body == nullptr || function->record != nullptr)
+      continue;
     if (found != nullptr) return nullptr;
     found = function;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/model/reduce_op.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
@@ -133,6 +134,8 @@ std::optional<FactorPart> ContractionParts::factor(const Expr& expr,
   if (array.space != Space::global || !array.is_parameter || array.written || array.escapes) {
     return why = array.name + " is not an input that is only read", std::nullopt;
   }
+  if (is_moved(facts_, array))
+    return why = "the kernel moves the pointer " + array.name, std::nullopt;
   for (const Access* store : stores()) {
     if (facts_.may_alias(load->array, store->array))
       return why = array.name + " may be the same memory as the output", std::nullopt;
@@ -334,7 +337,7 @@ void ContractionParts::read_store(Contraction& out, const std::vector<AxisPart>&
   }
   const Array& array = facts_.arrays[static_cast<std::size_t>(all[0]->array)];
   const Polynomial index = expanded(all[0]->source_index);
-  if (!array.is_parameter || !index.is_known()) return;
+  if (!array.is_parameter || !index.is_known() || is_moved(facts_, array)) return;
   out.output = array.name;
   out.output_element = array.type;
   const Expr& target = *all[0]->expr;

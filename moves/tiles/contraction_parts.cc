@@ -326,6 +326,7 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
     const Expr& left = strip_casts(e->arg(0));
     const ThreadIndex* index = left.is(ExprKind::name) ? facts_.thread_index(left.name) : nullptr;
     if (index == nullptr || index->form != ThreadIndex::Form::global) continue;
+    if (index->beyond_launch) return {};  // tiles would make what the launch leaves undone
     if (divisor != nullptr && (!same_text(unit_, *divisor, e->arg(1)) || index_name != left.name))
       return {};
     divisor = &e->arg(1), index_name = std::string(left.name);
@@ -352,6 +353,10 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
         const auto all = fixed(total->value), columns = fixed(by);
         if (part.axis.extent.empty() && all && columns && *all % *columns == 0)
           part.axis.extent = std::to_string(*all / *columns), part.extent = *all / *columns;
+        if (!part.axis.extent.empty()) {
+          flat_total_ = total->value;
+          break;
+        }
       }
     }
     if (part.axis.extent.empty()) return {};
@@ -369,6 +374,11 @@ std::vector<AxisPart> ContractionParts::axes() {
     if (!flat_index_.empty()) break;
     if (auto part = direct_axis(d)) out.push_back(*part);
   }
+  const bool partial = std::ranges::any_of(out, [&](const AxisPart& part) {
+    const ThreadIndex* const index = facts_.thread_index(part.axis.name);
+    return index != nullptr && index->beyond_launch;
+  });
+  if (partial) return {};
   Bindings tunables(context_.variant.tunables.begin(), context_.variant.tunables.end());
   for (AxisPart& part : out) {
     axis_names_.insert(part.axis.name);
@@ -409,7 +419,9 @@ std::optional<UpperBound> ContractionParts::upper_bound(const Condition& conditi
 
 bool ContractionParts::is_used_up(const Condition& condition) const {
   const auto bound = upper_bound(condition);
-  return bound && !flat_index_.empty() && bound->name == flat_index_;
+  if (!bound || flat_index_.empty() || bound->name != flat_index_) return false;
+  const auto all = fixed(flat_total_), own = fixed(bound->value);
+  return bound->value == flat_total_ || (all && own && *own >= *all);
 }
 
 bool ContractionParts::lower_bound_only(const Condition& condition,

@@ -140,6 +140,8 @@ class ContractionParts {
   std::set<std::string> axis_names_;
   std::string flat_index_;        ///< i of i / N, i % N
   model::Polynomial flat_value_;  ///< the same in terms of the axes
+  /// its exclusive end, by which the extent of i / N follows
+  model::Polynomial flat_total_ = model::Polynomial::unknown();
   std::vector<std::string> dropped_;
   std::optional<ContractionGroups> groups_;
   std::string group_axis_;

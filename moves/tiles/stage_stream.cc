@@ -6,6 +6,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/tiles/staging.h"
 
@@ -80,8 +81,8 @@ std::vector<Stream> find_streams(const MoveContext& context,
   for (const Access* access : facts.accesses_in(*loop.stmt)) {
     const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
     if (access->writes() || array.written || array.space != Space::global ||
-        replaceable(*access) == nullptr || !access->expr->is(ExprKind::subscript) ||
-        access->in_helper)
+        is_moved(facts, array) || replaceable(*access) == nullptr ||
+        !access->expr->is(ExprKind::subscript) || access->in_helper)
       continue;
     if (!access->index.affine_in(loop.variable) || !access->source_index.affine_in(loop.variable) ||
         access->vector_width != 1 || !runs_in_every_step(*access, loop))

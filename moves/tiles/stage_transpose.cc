@@ -6,6 +6,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 #include "moves/tiles/staging.h"
@@ -108,6 +109,8 @@ std::optional<Exchange> find_exchange(const MoveContext& context,
                                       std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const auto none = [&](const char* text) { return why = text, std::nullopt; };
+  if (std::ranges::any_of(facts.arrays, [&](const Array& a) { return is_moved(facts, a); }))
+    return none("the kernel moves a pointer");
   if (why = facts.threads_veto(); !why.empty()) return std::nullopt;
   Exchange out;
   std::vector<const ThreadIndex*> axes;

@@ -4,6 +4,7 @@
 
 #include "moves/edit/hinted_access.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -117,6 +118,9 @@ std::optional<Stencil> find_stencil(const MoveContext& context,
     out.stores.push_back(&access);
   }
   if (out.stores.empty()) return none("nothing is stored");
+  for (const Array& array : facts.arrays) {
+    if (is_moved(facts, array)) return none("the kernel moves the pointer " + array.name);
+  }
   const Access& store = *out.stores[0];
   for (int axis = 2; axis >= 0; --axis) {
     for (const ThreadIndex& index : facts.thread_indices) {

@@ -7,6 +7,7 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/tiles/stencil.h"
 
@@ -376,6 +377,7 @@ std::optional<Window> find_window(const MoveContext& context,
   if (array.written || array.atomic) return none(array.name + " is written");
   if (!array.is_parameter || array.space != Space::global || own < 0)
     return none(array.name + " is no argument in global memory");
+  if (is_moved(facts, array)) return none("the kernel moves the pointer " + array.name);
   for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
     if (facts.arrays[i].written && facts.may_alias(own, static_cast<int>(i)))
       return none(array.name + " may be the same memory as " + facts.arrays[i].name +

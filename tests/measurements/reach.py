@@ -47,7 +47,9 @@ def flat(path, folders, copies):
         found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
         places = folders if found and found[1].endswith(".cuh") else folders[:1]
         own = found and next(filter(None, (included(found[1], path, folder) for folder in places)), None)
-        if own and copies[own] < MOST_COPIES and sum(map(len, out)) < MOST_CHARACTERS:
+        # host headers fill a text soon; what kernels call stands in device headers
+        room = own and (own.suffix == ".cuh" or sum(map(len, out)) < MOST_CHARACTERS)
+        if own and copies[own] < MOST_COPIES and room:
             out.append(flat(own, folders, copies))
         elif not own and not re.match(r"\s*#\s*pragma\s+once", line):
             out.append(line)
@@ -75,7 +77,7 @@ def kernels_of(args, path, folder):
     own = set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace"))))
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
-        text.write_text(flat(path, [folder, *(f for f in args.folders if f != folder)], collections.Counter())[:2 * MOST_CHARACTERS])
+        text.write_text(flat(path, [folder, *(f for f in args.folders if f != folder)], collections.Counter())[:4 * MOST_CHARACTERS])
         asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
         if args.run:
             drawn = [n for n in sorted(own) if random.Random(f"{path.relative_to(folder).as_posix()} {n}").random() < args.run_share]

@@ -199,16 +199,17 @@ TEST_CASE("bodies that cannot stand in the kernel") {
   CHECK(why("__device__ float f(float v, int m) {\n#ifdef __FAST\n  v *= 2;\n#endif\n  return v * "
             "m + "
             "(v++);\n}\n") == "f is not understood");
-  CHECK(why("__device__ float f(float v, int m) {\n  using T = float;\n  T w = v;\n  w += m;\n  "
-            "return "
-            "w;\n}\n") == "f declares types of its own");
+  CHECK(
+      why("__device__ float f(float v, int m) {\n  struct T {\n    float w;\n  };\n  T t = {v};\n  "
+          "t.w += m;\n  return t.w;\n}\n") == "f declares types of its own");
   CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) goto out;\n  v = 0;\nout:\n  "
             "return v + "
             "m;\n}\n") == "f jumps");
   CHECK(why("template <typename... T>\n__device__ float f(float v, T... m) {\n  float w = v;\n  w "
             "+= (m + "
             "...);\n  return w;\n}\n") == "f takes any number of arguments");
-  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  part[m] = "
+  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  extern "
+            "__shared__ float more[];\n  part[m] = more[0] + "
             "v;\n  "
             "return part[m];\n}\n") == "a shared array of f cannot move");
   CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) {\n    if (m > 1) return v;\n    v "

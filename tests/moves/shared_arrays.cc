@@ -53,6 +53,10 @@ TEST_CASE("neighbouring blocks become neighbouring threads where that makes memo
   CHECK(why(column_sums(""), "16").find("no multiple") != std::string::npos);
   CHECK(why(column_sums("  if (c > 20) return;\n"), "8").find("same barriers") !=
         std::string::npos);
+  KernelSpec tuned = column_sums("");  // the next value may leave no whole number of blocks
+  tuned.tunables.push_back({"BLOCKS", {12, 24}, 24, "blocks"});
+  tuned.io.launch.grid[0] = Expression::parse("BLOCKS", "test");
+  CHECK(why(tuned, "8") == "the launch depends on a tunable");
   CHECK(why(through_shared("i"), "4").find("no neighbouring elements") != std::string::npos);
 }
 
