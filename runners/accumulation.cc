@@ -42,6 +42,22 @@ bool begins_statement(const CodeText& code, std::size_t at) {
          (code.is(open - 1, "if") || code.is(open - 1, "for") || code.is(open - 1, "while"));
 }
 
+/// The innermost bracket around token `at` is that of a block, not of a loop's header, of
+/// arguments or of a list of values.
+bool stands_in_block(const CodeText& code, std::size_t at) {
+  for (std::size_t k = at; k-- > 1;) {
+    if (code.is(k, ")") || code.is(k, "]") || code.is(k, "}")) {
+      k = code.match[k];
+    } else if (code.is(k, "(") || code.is(k, "[")) {
+      return false;
+    } else if (code.is(k, "{")) {
+      static const std::set<std::string_view> kBefore{")", "{", "}", ";", "else", "do", ":"};
+      return kBefore.contains(code.text[k - 1]);
+    }
+  }
+  return false;
+}
+
 /// The name at token `at` is what an atomic function whose result is dropped is given:
 /// `atomicAdd(&name[i], x);`, `atomicAdd(name + i, x);`
 bool is_combined_atomically(const CodeText& code, std::size_t at) {
@@ -61,13 +77,24 @@ bool is_combined_plainly(const CodeText& code, std::size_t at) {
   static const std::set<std::string_view> kAssignments{"+=", "-=", "&=", "|=", "^=", "++", "--"};
   if (!code.is(at + 1, "[") || !begins_statement(code, at)) return false;
   const std::size_t after = code.match[at + 1] + 1;
-  return after < code.text.size() && kAssignments.contains(code.text[after]);
+  return after < code.text.size() && kAssignments.contains(code.text[after]) &&
+         stands_in_block(code, at);
 }
 
-}  // namespace
+/// A macro or another directive says the name: what it does with it is not looked into.
+bool is_said_by_directive(const CodeText& code, std::string_view name) {
+  for (std::size_t k = 0; k < code.text.size(); ++k) {
+    if (code.tokens[k].kind == TokenKind::directive &&
+        code.text[k].find(name) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
 
-bool only_accumulates(const KernelSpec& spec, const ArgSpec& arg) {
-  if (arg.role != ArgRole::inout || has_structs(spec)) return false;
+/// All uses of the tensor in the text of the spec's kernel fit, by token; and there are some.
+template <class Fits>
+bool every_use(const KernelSpec& spec, const ArgSpec& arg, const Fits& fits) {
+  if (has_structs(spec)) return false;
   const auto arguments = kernel_arguments(spec);
   const CodeText code(spec.source);
   if (code.ambiguous || !code.balanced) return false;
@@ -82,16 +109,30 @@ bool only_accumulates(const KernelSpec& spec, const ArgSpec& arg) {
         std::ranges::find(arguments, arg.name, [](const ArgSpec* a) { return a->name; });
     if (at == arguments.end()) return false;
     const std::string_view name = names[static_cast<std::size_t>(at - arguments.begin())];
+    if (is_said_by_directive(code, name)) return false;
     for (std::size_t k = function.body; k < function.end; ++k) {
-      if (code.tokens[k].kind == TokenKind::directive &&
-          code.text[k].find(name) != std::string_view::npos)
-        return false;
       if (code.text[k] != name || is_member(code, k)) continue;
-      if (!is_combined_atomically(code, k) && !is_combined_plainly(code, k)) return false;
+      if (!fits(code, k)) return false;
       ++used;
     }
   }
   return found == 1 && used > 0;
+}
+
+}  // namespace
+
+bool only_accumulates(const KernelSpec& spec, const ArgSpec& arg) {
+  return arg.role == ArgRole::inout &&
+         every_use(spec, arg, [](const CodeText& code, std::size_t at) {
+           return is_combined_atomically(code, at) || is_combined_plainly(code, at);
+         });
+}
+
+bool only_stores(const KernelSpec& spec, const ArgSpec& arg) {
+  return every_use(spec, arg, [](const CodeText& code, std::size_t at) {
+    return code.is(at + 1, "[") && begins_statement(code, at) &&
+           code.is(code.match[at + 1] + 1, "=");
+  });
 }
 
 }  // namespace warpath

@@ -10,4 +10,8 @@ namespace warpath {
 /// ticket, a lock, the next free place) is none. In doubt false.
 [[nodiscard]] bool only_accumulates(const KernelSpec& spec, const ArgSpec& arg);
 
+/// True if the text of the spec's kernel does nothing with the elements of `arg` but store to them.
+/// In doubt false.
+[[nodiscard]] bool only_stores(const KernelSpec& spec, const ArgSpec& arg);
+
 }  // namespace warpath

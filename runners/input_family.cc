@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <regex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,13 +71,34 @@ std::optional<IntegerRange> integer_range(const ElementRule& rule) {
   return out;
 }
 
-/// The tensor whose first dimension the elements of an arange index, consecutive from its start;
-/// null for other contents.
-const ArgSpec* counted_through(const KernelSpec& spec, const TensorSpec& content) {
+bool is_counted_from(const TensorSpec& content, bool zero) {
   const auto* const rule = std::get_if<InitRule>(&content.content);
-  const bool counts = rule != nullptr && rule->kind == InitRule::Kind::arange && rule->start >= 0 &&
-                      rule->step == 1;
-  return counts && !content.indexes.empty() ? spec.io.find(content.indexes) : nullptr;
+  return rule != nullptr && rule->kind == InitRule::Kind::arange && (rule->start == 0) == zero;
+}
+
+/// The tensor whose first dimension the elements of an arange index, 0, 1, 2 and so on; null for
+/// other contents, and where another arange goes on from elsewhere: they are ends of ranges.
+const ArgSpec* counted_through(const KernelSpec& spec, const TensorSpec& content) {
+  if (!is_counted_from(content, true) || content.indexes.empty() ||
+      std::get<InitRule>(content.content).step != 1)
+    return nullptr;
+  const bool has_ends = std::ranges::any_of(spec.io.args, [&](const ArgSpec& other) {
+    return other.tensor && other.tensor->indexes == content.indexes &&
+           is_counted_from(*other.tensor, false);
+  });
+  return has_ends ? nullptr : spec.io.find(content.indexes);
+}
+
+/// Results may go where these indices of `target` say: a written tensor is as long.
+bool may_place_results(const KernelSpec& spec, const ArgSpec& target, const Workload& workload) {
+  const auto extent = [&](const ArgSpec& arg) {
+    const std::vector<std::int64_t> extents = spec.shape_of(arg, workload);
+    return extents.empty() ? 1 : extents.front();
+  };
+  const std::int64_t own = extent(target);
+  return std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
+    return arg.type == ArgType::tensor && arg.role != ArgRole::input && extent(arg) == own;
+  });
 }
 
 /// Of an integer tensor whose elements may each be changed alone: the values that they may have.
@@ -90,7 +113,7 @@ std::optional<IntegerRange> free_range(const KernelSpec& spec,
   if (!rule) return std::nullopt;
   if (draws_each_alone(content)) return integer_range(*rule);
   if (const ArgSpec* const target = counted_through(spec, content);
-      target != nullptr && target->role == ArgRole::input) {
+      target != nullptr && !may_place_results(spec, *target, workload)) {
     const std::vector<std::int64_t> extents = spec.shape_of(*target, workload);
     return IntegerRange{.least = 0,
                         .greatest = static_cast<double>(extents.empty() ? 1 : extents.front()) - 1};
@@ -101,6 +124,18 @@ std::optional<IntegerRange> free_range(const KernelSpec& spec,
       only_accumulates(spec, arg))
     return IntegerRange{.least = rule->first, .greatest = rule->first + kMostBefore};
   return std::nullopt;
+}
+
+/// The text converts to integers, perhaps of floating-point numbers: `(int)x`, `int(x)`,
+/// `static_cast<int>(x)`, `__float2int_rd(x)`, `lrintf(x)`, floorf(x) that a declaration converts.
+/// Indices of threads and blocks are integers already, and what becomes one of 64 bits mostly is.
+bool makes_integers(std::string_view source) {
+  static const std::regex kConversion(
+      "\\( *(int|unsigned|unsigned int|u?int32_t) *\\)(?! *\\(?(block|thread|grid))|"
+      "\\b(int|unsigned|u?int32_t) *\\( *[^ )]|"
+      "static_cast *< *(unsigned|int|u?int32_t)|"
+      "\\b(__(float|double|half)2u?(int|ll)|ll?(rint|round)|floor|ceil|trunc)");
+  return std::regex_search(source.begin(), source.end(), kConversion);
 }
 
 /// Families that take a tensor's own values and zeros alone.
@@ -128,15 +163,21 @@ bool is_in_order(InputFamily family) {
 
 /// What depends on what in a tensor's elements, if other arrangements keep the kernel's
 /// preconditions: column indices ascend within the rows of their own row pointers.
-Arrangement arrangement_of(const KernelSpec& spec, const ArgSpec& arg, const TensorSpec& content) {
+Arrangement arrangement_of(const KernelSpec& spec,
+                           const ArgSpec& arg,
+                           const TensorSpec& content,
+                           const Workload& workload) {
   const auto* const rule = std::get_if<InitRule>(&content.content);
   if (rule == nullptr) return Arrangement::none;
   if (rule->kind == InitRule::Kind::permutation) return Arrangement::permutation;
-  // Places that results go to are distinct, and stay so.
+  // Places that results go to are distinct, and stay so. A tensor that is read and written may be
+  // read elsewhere, where another thread writes.
   if (const ArgSpec* const target = counted_through(spec, content);
-      target != nullptr && target->role != ArgRole::input)
-    return rule->start == 0 && content.shape.size() == 1 ? Arrangement::permutation
-                                                         : Arrangement::none;
+      target != nullptr && may_place_results(spec, *target, workload))
+    return content.shape.size() == 1 &&
+                   (target->role != ArgRole::inout || only_stores(spec, *target))
+               ? Arrangement::permutation
+               : Arrangement::none;
   const auto depends = [&](const ArgSpec& other) {
     const auto* const of = other.tensor ? std::get_if<InitRule>(&other.tensor->content) : nullptr;
     return of != nullptr && of->row_pointers == arg.name;
@@ -275,7 +316,7 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
        f < static_cast<int>(kFirstStructure); ++f) {
     const FamilyChoice choice{.family = static_cast<InputFamily>(f)};
     const bool has_others = std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
-      return scalar_on(choice.family, arg, workload) != scalar_value(arg, workload);
+      return scalar_on(choice.family, spec, arg, workload) != scalar_value(arg, workload);
     });
     if (choice.family == InputFamily::other_scalars ? has_others
                                                     : !rules(choice.family, spec, workload).empty())
@@ -378,7 +419,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   out.lines = static_cast<std::uint64_t>(shape.size() < 2 ? 1 : shape[shape.size() - 2]);
   out.odd = kNoElement;
   out.scale = 1;
-  out.arrangement = arrangement_of(spec, arg, content);
+  out.arrangement = arrangement_of(spec, arg, content, workload);
   if (out.arrangement == Arrangement::offsets)
     out.greatest = std::floor(
         static_cast<double>(out.elements - 1) * std::get<InitRule>(content.content).mean + 0.5);
@@ -403,13 +444,14 @@ FamilyRule family_rule(const KernelSpec& spec,
 }
 
 std::optional<ScalarValue> scalar_on(InputFamily family,
+                                     const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload) {
   std::optional<ScalarValue> value = scalar_value(arg, workload);
   double* const real = value ? std::get_if<double>(&*value) : nullptr;
   constexpr double kShare = 0.75;
   if (family == InputFamily::other_scalars && real != nullptr && !arg.is_meta &&
-      arg.type == ArgType::floating)
+      arg.type == ArgType::floating && !makes_integers(spec.source))
     *real *= kShare;
   return value;
 }
@@ -428,7 +470,8 @@ bool changes(InputFamily family,
   if (family == InputFamily::as_declared) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (info(content.dtype).is_float) return family != InputFamily::extremes;
-  if (const Arrangement own = arrangement_of(spec, arg, content); own != Arrangement::none)
+  if (const Arrangement own = arrangement_of(spec, arg, content, workload);
+      own != Arrangement::none)
     return arranges(own, family);
   const auto range = free_range(spec, arg, workload, content);
   const bool is_wide = range && range->all && info(content.dtype).size_bytes == 8;

@@ -21,7 +21,7 @@ void say(const std::string& line) {
 int revert(const Project& project) {
   const InterruptWatch interrupt;
   try {
-    Application::wait_for_commands(project, interrupt.stop());
+    if (!TreeChange::is_kept(project)) Application::wait_for_commands(project, interrupt.stop());
   } catch (const Interrupted&) {
     say("interrupted; nothing was touched");
     return kFailed;

@@ -69,7 +69,7 @@ void Application::wait_for_commands(const Project& project, const std::stop_toke
   if (stop.stop_requested()) throw Interrupted();
   if (held)
     throw environment_error(project.root.string() +
-                            ": a command of a killed deployment still runs here; end it first");
+                            ": what a killed deployment started still runs here; end it first");
 }
 
 Application::Ran Application::run(const std::string& what, const std::string& command) const {

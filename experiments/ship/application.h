@@ -22,8 +22,8 @@ class Application {
   Application& operator=(const Application&) = delete;
 
   /// Waits until no command of any process runs in the root, at most the project's
-  /// timeout_seconds; one that still runs then is an Error(environment). Call it without an
-  /// Application of one's own.
+  /// timeout_seconds; one that still runs then is an Error(environment). Where the root's file
+  /// system has no locks it does not wait. Call it without an Application of one's own.
   static void wait_for_commands(const Project& project, const std::stop_token& stop);
 
   /// Empty, or how it failed with the last lines that it printed.
@@ -42,7 +42,7 @@ class Application {
 
   const Project& project_;
   std::stop_token stop_;
-  int lock_;  ///< of the root, shared; -1 where its file system has none
+  int lock_;  ///< of the root, shared where its file system has locks
 };
 
 }  // namespace warpath

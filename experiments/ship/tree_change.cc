@@ -135,6 +135,12 @@ bool TreeChange::has_change(const Project& project) {
   return fs::exists(folder_of(project), absent);
 }
 
+bool TreeChange::is_kept(const Project& project) {
+  const fs::path file = folder_of(project) / "journal.json";
+  std::error_code absent;
+  return fs::exists(file, absent) && read_json_file(file.string()).contains("deployed");
+}
+
 void TreeChange::revert(const Project& project) {
   const fs::path folder = folder_of(project), file = folder / "journal.json";
   std::error_code absent;

@@ -41,6 +41,8 @@ class TreeChange {
   /// Error(bad_input) if there is none, or if a changed file was edited since, naming it and the
   /// backup; nothing is touched then.
   static void revert(const Project& project);
+  /// The tree has a change that stays, by keep(): no command of its deployment runs any more.
+  [[nodiscard]] static bool is_kept(const Project& project);
   /// The tree has a change, finished or not.
   [[nodiscard]] static bool has_change(const Project& project);
 

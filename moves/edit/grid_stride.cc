@@ -96,27 +96,20 @@ std::optional<std::string> source_text(const MoveContext& context,
 }
 
 bool waits_for_others(const KernelFacts& facts) {
-  const auto asks = [&](const Expr* condition) {
-    bool found = false;
-    if (condition == nullptr) return found;
-    walk(*condition, [&](const Expr& e) {
-      if (callee(e).starts_with("atomic")) found = true;
-      const Access* const access = facts.access_of(e);
-      if (access == nullptr) return !found;
-      const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
-      found = found || (array.space == Space::global && (array.written || array.atomic));
-      return !found;
-    });
-    return found;
+  const auto others_write = [&](int which) {
+    if (facts.arrays[static_cast<std::size_t>(which)].space != Space::global) return false;
+    for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
+      const int other = static_cast<int>(i);
+      const bool same = other == which || facts.may_alias(which, other);
+      if (same && (facts.arrays[i].written || facts.arrays[i].atomic)) return true;
+    }
+    return false;
   };
   return std::ranges::any_of(facts.loops, [&](const auto& loop) {
-    if (loop->counted) return false;
-    bool found = asks(loop->stmt->expr);
-    walk(*loop->stmt, [&](const Stmt& s) {
-      found = found || (s.is(StmtKind::if_) && jumps_out(s) && asks(s.expr));
-      return !found;
-    });
-    return found;
+    return !loop->counted &&
+           std::ranges::any_of(facts.accesses_in(*loop->stmt), [&](const Access* access) {
+             return access->kind != AccessKind::write && others_write(access->array);
+           });
   });
 }
 

@@ -25,8 +25,8 @@ inline constexpr std::int64_t kBlocksPerMultiprocessor[] = {1, 2, 4, 8, 16, 32};
                                                      const model::KernelModel& model,
                                                      const Expression& expression);
 
-/// A loop of unknown length goes on or ends by what memory that the kernel writes holds: another
-/// block may have to write it first, so that no block may wait for this one.
+/// A loop of unknown length reads memory that the kernel writes, or may: it may go on until another
+/// block has written, so that no block may wait for this one.
 [[nodiscard]] bool waits_for_others(const model::KernelFacts& facts);
 
 /// True if the kernel does not depend on its number of blocks, which may then be reduced; otherwise

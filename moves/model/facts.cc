@@ -114,7 +114,9 @@ bool covers_kernel(const KernelFacts& facts,
 bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const Polynomial& bound) {
   const Polynomial& index = thread.value;
   const std::string axis_name(kAxes[static_cast<std::size_t>(thread.axis)]);
-  const bool of_block = !index.mentions("threadIdx." + axis_name);
+  // a part of the thread's index is less than the step from one block to the next
+  const bool of_block =
+      !index.mentions("threadIdx." + axis_name) || !index.affine_in("threadIdx." + axis_name);
   const std::string counted = (of_block ? "blockIdx." : "threadIdx.") + axis_name;
   if (!index.affine_in(counted)) return true;
   const Polynomial step = index.coefficient_of(counted);
@@ -135,6 +137,10 @@ bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const P
     for (const std::string_view axis : kAxes) {
       set_last("threadIdx." + std::string(axis), "blockDim." + std::string(axis));
       set_last("blockIdx." + std::string(axis), "gridDim." + std::string(axis));
+    }
+    if (of_block) {
+      for (const std::string_view axis : kAxes)
+        values.insert_or_assign("threadIdx." + std::string(axis), 0);
     }
     const auto next = (index + step).evaluate(values), end = bound.evaluate(values);
     return !next || !end || *next >= *end;
@@ -179,14 +185,16 @@ void find_thread_indices(KernelFacts& facts) {
         if (known == bounds.end()) continue;
         for (const Polynomial* p : known->second) {
           const std::optional<Polynomial> bound = bound_in(*p, out.value);
-          if (!bound || !covers_kernel(facts, bounds, out.value, *bound)) continue;
-          out.beyond_launch = !launch_reaches(facts, out, *bound);
-          if (out.beyond_launch) continue;
+          if (!bound) continue;
+          const bool reaches = launch_reaches(facts, out, *bound);
+          out.beyond_launch = out.beyond_launch || !reaches;
+          if (!reaches || !covers_kernel(facts, bounds, out.value, *bound)) continue;
           out.bound = bound;
           out.guard = guard.get();
           break;
         }
       }
+      if (out.bound) out.beyond_launch = false;
       facts.thread_indices.push_back(std::move(out));
     }
     return true;

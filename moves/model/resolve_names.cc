@@ -47,7 +47,7 @@ class Resolver {
       for (const Expr* e : d->init) expression(e);
       scope_.push_back(d);
       // A reference to a variable may change it.
-      if (d->reference && !d->has(kConst) && d->value() != nullptr)
+      if (d->reference && (!d->has(kConst) || d->is_pointer()) && d->value() != nullptr)
         note_write(*d->value(), d->value(), &s, true);
     }
     if (s.init != nullptr) statement(*s.init);
@@ -76,7 +76,7 @@ class Resolver {
     if (e->kind != ExprKind::name) return;
     const auto found = state_.declared.find(e);
     if (found == state_.declared.end()) return;
-    if (found->second->is_array()) return;
+    if (found->second->is_array() && !found->second->points()) return;
     state_.writes.push_back({found->second, node, e, stmt, partial, escapes});
   }
 

@@ -42,8 +42,8 @@ bool is_idle(const Declarator& d) {
 }  // namespace
 
 void VariableValues::assign(const Declarator& d, Value value) {
-  if (d.is_array()) return;
-  if (!d.is_pointer()) {
+  if (d.is_array() && !d.points()) return;
+  if (!d.points()) {
     if (value.is_pointer() && (d.has(kAuto) || d.reference)) {
       environment_[&d] = value;
       return;
@@ -81,8 +81,8 @@ Value VariableValues::unknown_pointer(const Declarator& d) {
 }
 
 void VariableValues::forget(const Declarator& d) {
-  if (d.is_array()) return;
-  if (d.is_pointer()) {
+  if (d.is_array() && !d.points()) return;
+  if (d.points()) {
     Value before = value_of(d);
     before.full = before.source = fresh_atom(state_, std::string(d.name) + "_offset");
     environment_[&d] = before;

@@ -263,6 +263,10 @@ bool move_shared_arrays(const NormalSite& site,
       std::string key(helper.function->scope);
       key += "::" + std::string(helper.function->name) + "/" + std::string(d->name);
       for (const auto& [parameter, text] : helper.types) key += "," + text;
+      // overloads and specialisations have arrays of their own
+      key += "(" + site.unit.plain_text(helper.function->parameters_span) + ")";
+      if (helper.function->record != nullptr)
+        key += site.unit.plain_text(helper.function->record->head);
       auto [found, added] = site.hoisted.try_emplace(key);
       if (added) {
         found->second = fresh_local(site, d->name, taken);
@@ -362,7 +366,15 @@ std::optional<BodyText> body_of(const NormalSite& site,
     if (!bound->names.contains(local)) bound->names[local] = fresh(local);
   }
   // types are told apart by their names in the whole file
-  for (const std::string& alias : alias_names(site.unit, f))
+  const auto aliases = alias_names(site.unit, f);
+  std::size_t said = 0;
+  walk(*f.body, [&](const Stmt& s) {
+    said += alias_name(site.unit, s).empty() ? 0 : 1;
+    return true;
+  });
+  if (said != aliases.size())
+    return why = std::string(f.name) + " gives a name to two types", std::nullopt;
+  for (const std::string& alias : aliases)
     bound->names[alias] = fresh_name(site.unit, alias, &taken);
   bound->names.insert(helper.members.begin(), helper.members.end());
   rename_words(site, helper, *bound, edits);

@@ -110,7 +110,7 @@ bool bind_template(const NormalSite& site,
                  false;
       }
     }
-    if (bound.empty()) bound = default_argument(site.unit, p);
+    if (bound.empty()) bound = default_argument(site, p, out.types);
     if (bound.empty())
       return why = "a template argument of " + std::string(f.name) + " does not follow", false;
     if (!p.is_type && bound.find_first_of(" +-*/%<>?:,&|") != std::string::npos)
@@ -301,7 +301,11 @@ bool is_quiet_within(const Unit& unit, const Function& function, int depth) {
     if (e.is(ExprKind::call) && !is_pure_function(unit, callee(e)) &&
         !is_load_intrinsic(callee(e))) {
       const Function* const next = unit.find_function(callee(e));
-      quiet = quiet && next != nullptr && is_quiet_within(unit, *next, depth + 1);
+      // within a class the name may be that of a member
+      const bool is_member = std::ranges::any_of(unit.functions(), [&](const Function* f) {
+        return f->record != nullptr && f->record == function.record && f->name == callee(e);
+      });
+      quiet = quiet && next != nullptr && !is_member && is_quiet_within(unit, *next, depth + 1);
     }
     return quiet;
   });

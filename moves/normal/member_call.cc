@@ -67,8 +67,14 @@ std::string known_type(const NormalSite& site, const std::string& text) {
   return fixed == kFixed.end() ? out : fixed->second;
 }
 
-/// The class specialises its template for these very types of numbers, and numbers. No other can be
-/// meant then: a second one for the same types would be a redefinition.
+/// The number that a template argument of the kernel is; nullopt where a name in it is the
+/// kernel's.
+std::optional<std::int64_t> number_given(const NormalSite& site, const std::string& text) {
+  return names_of_kernel(site, text) ? std::nullopt : constant_value(site.unit, text);
+}
+
+/// The class specialises its template for these very types of numbers, and numbers. No other one of
+/// the same scope can be meant then: a second one for the same types would be a redefinition.
 bool is_exactly(const NormalSite& site,
                 const Record& record,
                 const std::vector<std::string>& given) {
@@ -76,8 +82,7 @@ bool is_exactly(const NormalSite& site,
   if (own.empty() || own.size() != given.size() || !record.template_parameters.empty())
     return false;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const auto wanted = constant_value(site.unit, own[i]),
-               number = constant_value(site.unit, given[i]);
+    const auto wanted = constant_value(site.unit, own[i]), number = number_given(site, given[i]);
     const std::string type = known_type(site, given[i]);
     const bool same = wanted && number ? *wanted == *number
                                        : dtype_of_type(type) && known_type(site, own[i]) == type;
@@ -93,14 +98,17 @@ std::optional<bool> is_meant(const NormalSite& site,
   const std::vector<std::string> own = specialised(site, record);
   if (own.size() != given.size()) return std::nullopt;
   for (std::size_t i = 0; i < own.size(); ++i) {
+    // one parameter twice: its arguments are the same
+    const auto twice = static_cast<std::size_t>(std::ranges::find(own, own[i]) - own.begin());
+    if (twice != i && known_type(site, given[twice]) != known_type(site, given[i]))
+      return std::nullopt;
     const bool open = std::ranges::any_of(
         record.template_parameters,
         [&](const TemplateParameter& p) { return own[i].find(p.name) != std::string::npos; });
     const std::string a = known_type(site, own[i]), b = known_type(site, given[i]);
     if (open && a != own[i]) return std::nullopt;
     if (open || a == b) continue;
-    const auto wanted = constant_value(site.unit, own[i]),
-               number = constant_value(site.unit, given[i]);
+    const auto wanted = constant_value(site.unit, own[i]), number = number_given(site, given[i]);
     if (wanted && number && *wanted != *number) return false;
     if (wanted && number) continue;
     // two names that are types of their own
@@ -121,6 +129,30 @@ std::optional<bool> is_meant(const NormalSite& site,
   return plain ? std::optional(true) : std::nullopt;
 }
 
+/// `template <> float Num<float>::of(float)`, of the class `name`.
+bool defines_member(const NormalSite& site, const Function& function, std::string_view name) {
+  const std::string head = site.unit.plain_text(function.attributes);
+  return head.ends_with("::") && head.find(std::string(name) + "<") != std::string::npos;
+}
+
+/// Specialisations of the class template of this name that the file defines, also those without
+/// functions.
+std::size_t specialisations_of(const NormalSite& site, std::string_view name) {
+  const std::string_view source = site.unit.source();
+  const std::vector<Token> tokens = without_comments(tokenize(source).tokens);
+  std::size_t out = 0;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const std::string word = spelling(source, tokens[i]);
+    if ((word != "struct" && word != "class") || spelling(source, tokens[i + 1]) != name) continue;
+    std::size_t k = i + 2;
+    if (k == tokens.size() || spelling(source, tokens[k]) != "<") continue;
+    const auto is_end = [&](const std::string& text) { return text == "{" || text == ";"; };
+    while (k < tokens.size() && !is_end(spelling(source, tokens[k]))) ++k;
+    out += k < tokens.size() && spelling(source, tokens[k]) == "{" ? 1 : 0;
+  }
+  return out;
+}
+
 /// The class whose members the file defines, the template's own or the only specialisation that the
 /// arguments mean; null if that is not certain.
 const Record* record_of(const NormalSite& site,
@@ -129,14 +161,22 @@ const Record* record_of(const NormalSite& site,
   std::string path;
   for (std::size_t i = 0; i < count; ++i) path += (i > 0 ? "::" : "") + parts[i].name;
   std::vector<const Record*> all;
+  std::set<std::string_view> scopes;
   for (const Function* f : site.unit.functions()) {
+    // a member that is defined outside of a specialisation belongs to a class that has no other
+    if (f->record == nullptr && defines_member(site, *f, parts[count - 1].name)) return nullptr;
     if (f->record == nullptr || f->record->name != parts[count - 1].name) continue;
     if (f->scope != path && !f->scope.ends_with("::" + path)) continue;
+    scopes.insert(f->scope);
     if (std::ranges::find(all, f->record) == all.end()) all.push_back(f->record);
   }
   const std::vector<std::string>& given = parts[count - 1].arguments;
+  const auto special_ones = std::ranges::count_if(
+      all, [&](const Record* record) { return !specialised(site, *record).empty(); });
+  if (static_cast<std::size_t>(special_ones) != specialisations_of(site, parts[count - 1].name))
+    return nullptr;
   for (const Record* record : all) {  // nothing fits better than the very types
-    if (is_exactly(site, *record, given)) return record;
+    if (scopes.size() == 1 && is_exactly(site, *record, given)) return record;
   }
   const Record* general = nullptr;
   const Record* special = nullptr;
@@ -162,7 +202,7 @@ bool bind_class(const NormalSite& site, const std::vector<std::string>& given, M
     const auto at =
         own.empty() ? i : static_cast<std::size_t>(std::ranges::find(own, p.name) - own.begin());
     std::string bound = at < given.size() ? given[at] : std::string();
-    if (bound.empty() && own.empty()) bound = default_argument(site.unit, p);
+    if (bound.empty() && own.empty()) bound = default_argument(site, p, out.types);
     const bool plain = bound.find_first_of("*&") == std::string::npos &&
                        (!p.is_type || bound.find(' ') == std::string::npos);
     if (bound.empty() || !plain) return false;
@@ -221,12 +261,45 @@ bool says(std::string_view text, std::string_view wanted) {
 
 }  // namespace
 
-std::string default_argument(const Unit& unit, const TemplateParameter& parameter) {
-  const std::string text = unit.plain_text(parameter.span);
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || text.starts_with("template")) return {};
-  const std::size_t begin = text.find_first_not_of(' ', equals + 1);
-  return begin == std::string::npos ? std::string() : text.substr(begin);
+bool names_of_kernel(const NormalSite& site, std::string_view text) {
+  const std::vector<Token> tokens = tokenize(text).tokens;
+  const auto is_own = [&](const auto& names) {
+    return std::ranges::any_of(tokens, [&](const Token& t) {
+      return t.kind == TokenKind::identifier && names.contains(spelling(text, t));
+    });
+  };
+  if (std::ranges::none_of(tokens, [](const Token& t) { return t.kind == TokenKind::identifier; }))
+    return false;
+  std::set<std::string, std::less<>> parameters;
+  for (const TemplateParameter& p : site.kernel.template_parameters) parameters.emplace(p.name);
+  return is_own(parameters) || is_own(declared_names(site.kernel)) ||
+         is_own(alias_names(site.unit, site.kernel));
+}
+
+std::string default_argument(const NormalSite& site,
+                             const TemplateParameter& parameter,
+                             const std::map<std::string, std::string, std::less<>>& before) {
+  const std::string text = site.unit.plain_text(parameter.span);
+  if (parameter.name.empty() || text.starts_with("template")) return {};
+  const std::vector<Token> tokens = tokenize(text).tokens;
+  std::size_t k = 0;
+  for (int depth = 0; k < tokens.size(); ++k) {
+    const std::string word = spelling(text, tokens[k]);
+    if (word == "=" && depth == 0) break;
+    depth += word == "<" ? 1 : word == ">" ? -1 : word == ">>" ? -2 : 0;
+  }
+  if (k + 1 >= tokens.size()) return {};
+  std::string out;
+  std::size_t at = tokens[k + 1].begin;
+  for (std::size_t i = k + 1; i < tokens.size(); ++i) {
+    const std::string word = spelling(text, tokens[i]);
+    const auto bound = before.find(word);
+    out += text.substr(at, tokens[i].begin - at);
+    at = tokens[i].end;
+    if (bound == before.end() && names_of_kernel(site, word)) return {};
+    out += bound == before.end() ? word : bound->second;
+  }
+  return out;
 }
 
 std::vector<std::string> split_arguments(std::string_view text) {
@@ -307,7 +380,9 @@ bool names_of_class(const NormalSite& site,
   if (says(body, "this")) return why = f + " says this", false;
   // `::f` and `Other::f` are others
   const std::vector<WordAt> said = words_in(site.unit, function.body->span);
-  if ((says(body, f) && says(body, member.record->name)) ||
+  const std::string_view parameters = site.unit.text(function.parameters_span);
+  const std::string_view own_class = member.record->name;
+  if ((says(body, f) && (says(body, own_class) || says(parameters, own_class))) ||
       std::ranges::any_of(said, [&](const WordAt& w) { return w.text == f; }))
     return why = f + " calls itself", false;
   const auto own = declared_names(function);

@@ -39,9 +39,15 @@ struct MemberCall {
                                   std::set<std::string, std::less<>>& names,
                                   std::string& why);
 
-/// What stands behind the "=" of a template parameter; empty if nothing does.
-[[nodiscard]] std::string default_argument(const model::Unit& unit,
-                                           const model::TemplateParameter& parameter);
+/// What stands behind the "=" of a template parameter, with the arguments of those `before` it in
+/// their place; empty if nothing does, or if a name in it means something else in the kernel.
+[[nodiscard]] std::string default_argument(
+    const NormalSite& site,
+    const model::TemplateParameter& parameter,
+    const std::map<std::string, std::string, std::less<>>& before);
+
+/// A name in the text is a variable, a type or a template parameter of the kernel.
+[[nodiscard]] bool names_of_kernel(const NormalSite& site, std::string_view text);
 
 /// The pieces between top-level commas; brackets of template arguments count, too.
 [[nodiscard]] std::vector<std::string> split_arguments(std::string_view text);

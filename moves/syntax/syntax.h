@@ -126,6 +126,8 @@ struct Declarator {
   const Function* function = nullptr;  ///< null at file level
   [[nodiscard]] bool is_pointer() const { return pointer_depth > 0; }
   [[nodiscard]] bool is_array() const { return !extents.empty(); }
+  /// A pointer, also a parameter that is written as an array: it can be made to point elsewhere.
+  [[nodiscard]] bool points() const { return is_pointer() || (is_parameter && is_array()); }
   [[nodiscard]] bool has(std::uint32_t q) const { return (qualifiers & q) != 0; }
   [[nodiscard]] bool is_constant() const;  ///< constexpr, or const without pointer
   [[nodiscard]] const Expr* value() const { return init.size() == 1 ? init[0] : nullptr; }

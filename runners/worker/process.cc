@@ -101,15 +101,15 @@ void limit(int resource, std::int64_t most) {
   // The sources may be 0..2 themselves: move them out of the way first.
   const int high_in = ::fcntl(in, F_DUPFD, 16), high_out = ::fcntl(out, F_DUPFD, 16);
   const int high_error = ::fcntl(error, F_DUPFD, 16), high_report = ::fcntl(report, F_DUPFD, 16);
+  const int high_held = spec.held < 0 ? -1 : ::fcntl(spec.held, F_DUPFD, 16);
   ::dup2(high_in, 0);
   ::dup2(high_out, 1);
   ::dup2(high_error, 2);
   ::dup2(high_report, 3);
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
   if (spec.sandbox != nullptr) spec.sandbox->enter();  // while its own descriptor is open
-  if (spec.held >= 0 && spec.held != 4) ::dup2(spec.held, 4);
-  if (spec.held == 4) ::fcntl(4, F_SETFD, 0);
-  ::close_range(spec.held >= 0 ? 5 : 4, ~0U, 0);
+  if (high_held >= 0) ::dup2(high_held, 4);
+  ::close_range(high_held >= 0 ? 5 : 4, ~0U, 0);
   int failed = 0;
   if (!spec.directory.empty() && ::chdir(spec.directory.c_str()) != 0) failed = errno;
   if (failed == 0) {

@@ -282,6 +282,21 @@ TEST_CASE("Ctrl-C restores the tree; a kill leaves it to --revert") {
   CHECK(run_in(app.root().string(), {"/bin/sh", "-c", "./app test"}).code == 0);
 }
 
+TEST_CASE("--revert builds whatever a build prints and leaves running") {
+  const App app(json{{"timeout_seconds", 20},
+                     {"build_command",
+                      "seq 1 40000; setsid sleep 30 & "
+                      "c++ -std=c++17 -O1 -include launch.h -x c++ smooth.cu "
+                      "main.cpp -o app"}});
+  CHECK(app.deploy().code == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const ProgramResult reverted = app.revert();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));
+  CAPTURE(reverted.err);
+  CHECK(reverted.code == 0);
+  app.must_be_as_before();
+}
+
 TEST_CASE("--revert waits for what a killed deployment left running") {
   const App app(json{{"test_command",
                       "(grep -q 'sum += x' smooth.cu || { touch begun; sleep 1; "

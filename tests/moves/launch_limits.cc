@@ -69,7 +69,40 @@ TEST_CASE("blocks take turns only where none waits for another, and none changes
   CHECK(MovePath(rows_of("  while (true) {\n    if (turn[0] >= row) break;\n    turn[0] = row;\n  "
                          "}\n"))
             .tried(step) == "a loop waits for what others write");
+  // the number waited for in a local, behind a macro, and in a helper
+  CHECK(
+      MovePath(rows_of("  int seen = 0;\n  do {\n    seen = atomicAdd(turn, 0);\n  } while (seen < "
+                       "row);\n"))
+          .tried(step) == "a loop waits for what others write");
+  CHECK(MovePath(
+            rows_of("  while (true) {\n    int seen = turn[0];\n    if (seen >= row) break;\n    "
+                    "turn[0] = row;\n  }\n"))
+            .tried(step) == "a loop waits for what others write");
   CHECK(MovePath(rows_of("  C = C - 1;\n")).tried(step) == "C would go from one block to the next");
+}
+
+TEST_CASE("what is read outside of the guard does not make the launch reach its end") {
+  const KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void product(float* c, const float* a, const float* b, const float* "
+      "bias, int M, int N, int K) {\n  int row = blockIdx.y * blockDim.y + threadIdx.y;\n  int col "
+      "= blockIdx.x * blockDim.x + threadIdx.x;\n  float w = bias[col];\n  if (row < M && col < N) "
+      "{\n    float sum = 0.0f;\n    for (int k = 0; k < K; ++k) sum += a[row * K + k] * b[k * N + "
+      "col];\n    c[row * N + col] = sum + w;\n  }\n}\n",
+      "product",
+      {{"c", "inout", "float32", "M * N"},
+       {"a", "input", "float32", "M * K"},
+       {"b", "input", "float32", "K * N"},
+       {"bias", "input", "float32", "N"},
+       {"M", "scalar", "", "", 64},
+       {"N", "scalar", "", "", 64},
+       {"K", "scalar", "", "", 32}},
+      "1; ceil_div(M, 16)", "16; 16", 1e-4);
+  for (const std::string move : {"tile_and_block", "smem_tile_stage", "register_block"}) {
+    for (const std::string& listed : MovePath(spec).listed(move)) {
+      CAPTURE(listed);
+      MovePath(spec).step(listed).runs();
+    }
+  }
 }
 
 TEST_SUITE_END();

@@ -165,4 +165,27 @@ TEST_CASE("no move counts a moved pointer's distance twice, or not at all") {
   CHECK(applied.size() > 5);
 }
 
+TEST_CASE("a parameter that is written as an array is a pointer, too") {
+  const KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void convolution(float* y, const float m[], const float x[], int n) "
+      "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  x += 1;\n  "
+      "float sum = 0.0f;\n  for (int k = 0; k < 9; ++k) sum += m[k] * x[i + k];\n  y[i] = "
+      "sum;\n}\n",
+      "convolution",
+      {{"y", "output", "float32", "n"},
+       {"m", "input", "float32", "9"},
+       {"x", "input", "float32", "n + 9"},
+       {"n", "scalar", "", "", 1003}},
+      "ceil_div(n, 64)", "64", 1e-4);
+  MoveRegistry registry("move");
+  register_moves(registry);
+  for (const auto& [move, entry] : registry.entries()) {
+    if (!entry.make()->structural()) continue;
+    for (const std::string& listed : MovePath(spec).listed(move)) {
+      CAPTURE(listed);
+      MovePath(spec).step(listed).runs();
+    }
+  }
+}
+
 TEST_SUITE_END();

@@ -10,19 +10,27 @@ using namespace warpath;
 
 namespace {
 
-/// Does a kernel with this body only add to its inout tensor h?
-bool accumulates(const std::string& body) {
-  const KernelSpec spec =
-      parse_specs(
-          R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k(int* h, const int* x, int n) { )" +
-              body +
-              R"( }", "metadata": {"kernel_name": "k"}, "io": {"args": [
+/// A kernel with this body and an inout tensor h, its first argument.
+KernelSpec kernel_of(const std::string& body, const std::string& before) {
+  return parse_specs(R"({"name": "s", "kernel": {"source_code": ")" + before +
+                         R"(extern \"C\" __global__ void k(int* h, const int* x, int n) { )" +
+                         body +
+                         R"( }", "metadata": {"kernel_name": "k"}, "io": {"args": [
                 {"name": "sums", "type": "tensor", "role": "inout", "tensor_spec": {"shape": [8], "dtype": "int32", "init": {"kind": "zeros"}}},
                 {"name": "x", "type": "tensor", "tensor_spec": {"shape": [40], "dtype": "int32", "init": {"kind": "randint", "low": 0, "high": 8}}},
                 {"name": "n", "type": "int", "value": 40}], "launch": {"grid": {"x": 1}, "block": {"x": 64}}}}})",
-          "spec.json", ".")
-          .front();
+                     "spec.json", ".")
+      .front();
+}
+
+bool accumulates(const std::string& body, const std::string& before = "") {
+  const KernelSpec spec = kernel_of(body, before);
   return only_accumulates(spec, spec.io.args.front());
+}
+
+bool stores(const std::string& body) {
+  const KernelSpec spec = kernel_of(body, "");
+  return only_stores(spec, spec.io.args.front());
 }
 
 }  // namespace
@@ -46,6 +54,19 @@ TEST_CASE("tickets, places to write to, and what is stored, compared or handed o
   CHECK_FALSE(accumulates("int* p = h; atomicAdd(p, 1);"));
   CHECK_FALSE(accumulates("atomicExch(&h[0], 1);"));
   CHECK_FALSE(accumulates("n += 1;"));
+  CHECK_FALSE(accumulates("for (; h[0]++ < n;) h[1] += 1;"));
+  CHECK_FALSE(accumulates("for (; h[0]++;) h[1] += 1;"));
+  CHECK_FALSE(accumulates("int a[] = {h[0]++}; h[1] += a[0];"));
+  CHECK_FALSE(accumulates("int t = TICKET; h[1] += t;", R"(#define TICKET atomicAdd(&h[0], 1)\n)"));
+}
+
+TEST_CASE("what is stored to and nothing else is not read") {
+  CHECK(stores("h[x[0]] = 1;"));
+  CHECK(stores("const int i = threadIdx.x; if (i < n) h[i] = x[i]; else h[n] = 0;"));
+  CHECK_FALSE(stores("h[0] = h[1];"));
+  CHECK_FALSE(stores("if (h[0] == 0) h[1] = 1;"));
+  CHECK_FALSE(stores("h[0] += 1;"));
+  CHECK_FALSE(stores("int* p = h; p[0] = 1;"));
 }
 
 TEST_SUITE_END();

@@ -182,9 +182,10 @@ TEST_CASE("integers count upwards, ascend and descend through the values of thei
 TEST_CASE(
     "places that the spec counts through may be others: any of a tensor that is read, distinct "
     "ones where results go") {
-  const auto index = [](const std::string& of, int step) {
+  const auto index = [](const std::string& of, int step, const std::string& rows = "30") {
     return R"({"name": "i", "type": "tensor", "tensor_spec": {"shape": [20], "dtype": "int32", "init": {"kind": "arange", "step": )" +
-           std::to_string(step) + R"(}, "indexes": ")" + of + R"("}}, )" + input("t", "[40, 8]");
+           std::to_string(step) + R"(}, "indexes": ")" + of + R"("}}, )" +
+           input("t", "[" + rows + ", 8]");
   };
   const auto found = [](const KernelSpec& spec) {
     const ArgSpec& arg = spec.io.args.front();
@@ -203,17 +204,20 @@ TEST_CASE(
   bool repeats = false, reaches_end = false;
   for (const auto& values : found(spec_of(index("t", 1)))) {
     repeats = repeats || std::set<double>(values.begin(), values.end()).size() < 20;
-    reaches_end = reaches_end || std::ranges::count(values, 39) > 0;
-    CHECK((std::ranges::min(values) >= 0 && std::ranges::max(values) <= 39));
+    reaches_end = reaches_end || std::ranges::count(values, 29) > 0;
+    CHECK((std::ranges::min(values) >= 0 && std::ranges::max(values) <= 29));
   }
   CHECK((repeats && reaches_end));
-  const auto written = found(spec_of(index("y", 1)));
-  CHECK(written.size() >= 3);
-  for (const auto& values : written) {
-    CHECK(std::set<double>(values.begin(), values.end()).size() == 20);
-    CHECK(std::ranges::max(values) == 19);
+  // y has 40 rows: results may go where the places of a tensor of 40 rows say
+  for (const std::string& places : {index("y", 1), index("t", 1, "40")}) {
+    const auto written = found(spec_of(places));
+    CHECK(written.size() >= 3);
+    for (const auto& values : written) {
+      CHECK(std::set<double>(values.begin(), values.end()).size() == 20);
+      CHECK(std::ranges::max(values) == 19);
+    }
   }
-  CHECK(found(spec_of(index("t", 2))).empty());  // begins of ranges, maybe
+  CHECK(found(spec_of(index("t", 2, "40"))).empty());  // begins of ranges, maybe
 }
 
 TEST_CASE(
@@ -228,12 +232,16 @@ TEST_CASE(
   const KernelSpec received = spec(R"("type": "float", "value": 0.5)");
   CHECK(others(received) == 1);
   const auto value = [&](InputFamily family) {
-    return std::get<double>(*scalar_on(family, received.io.args[1], received.workloads.front()));
+    return std::get<double>(
+        *scalar_on(family, received, received.io.args[1], received.workloads.front()));
   };
   CHECK(value(InputFamily::other_scalars) == 0.375);
   CHECK(value(InputFamily::tiny) == 0.5);
   CHECK(others(spec(R"("type": "float", "value": 0)")) == 0);
   CHECK(others(spec(R"("type": "int", "value": 3)")) == 0);
+  KernelSpec resampling = received;
+  resampling.source = "__global__ void k(float s) { y[i] = x[(int)(i / s)]; }";
+  CHECK(others(resampling) == 0);
   CHECK(others(spec(R"("type": "float", "value": 0.5, "is_meta": true)")) == 0);
 }
 

@@ -119,7 +119,7 @@ std::vector<ParameterPlace> Problem::parameters_on(InputFamily family,
   std::vector<ParameterPlace> out = placed.parameters;
   const auto arguments = kernel_arguments(spec());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (const auto scalar = scalar_on(family, *arguments[i], *placed.workload))
+    if (const auto scalar = scalar_on(family, spec(), *arguments[i], *placed.workload))
       out[i].bytes = scalar_bytes(*scalar, arguments[i]->dtype);
   }
   return out;
@@ -192,7 +192,7 @@ void Problem::compute_reference(std::size_t w, InputSet& set) const {
   }
   ScalarMap scalars = scalar_values(spec(), *placed.workload);
   for (const ArgSpec& arg : spec().io.args) {
-    if (const auto scalar = scalar_on(set.family, arg, *placed.workload))
+    if (const auto scalar = scalar_on(set.family, spec(), arg, *placed.workload))
       scalars[arg.name] = *scalar;
   }
   const TensorMap expected = make_reference(spec(), {.scratch_folder = "."})

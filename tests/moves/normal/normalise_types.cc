@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "register_moves.h"
-#include "tests/moves/normal_kernels.h"
+#include "tests/moves/normal/normal_kernels.h"
 
 using namespace warpath;
 using test::kIndex;
@@ -166,6 +166,86 @@ TEST_CASE("parts of elements of the thread's own array are accesses of the array
   CHECK(refused("", kLines + "  const short* h = reinterpret_cast<const short*>(x + i);\n  y[i] = "
                              "h[0];\n")
             .find("goes where it is not followed") != std::string::npos);
+}
+
+TEST_CASE(
+    "a class that several scopes have, or a number that the kernel names anew, is not guessed") {
+  const auto number = [](const std::string& scope, const std::string& added) {
+    return "namespace " + scope +
+           " {\ntemplate <typename T>\nstruct Number {};\ntemplate <>\nstruct Number<float> {\n  "
+           "static __device__ float of(float v) {\n    float w = v;\n    w += " +
+           added + ";\n    return w;\n  }\n};\n}\n";
+  };
+  CHECK_FALSE(refused(number("a", "1") + number("b", "2") + "using namespace b;\n",
+                      kLines + "  y[i] = Number<float>::of(x[i]);\n")
+                  .empty());
+  const std::string packs =
+      "constexpr int kLanes = 4;\ntemplate <typename T, int N>\nstruct Pack {};\ntemplate "
+      "<>\nstruct Pack<float, 4> {\n  static __device__ float of(float v) {\n    float w = v;\n    "
+      "w += 4;\n    return w;\n  }\n};\ntemplate <>\nstruct Pack<float, 2> {\n  static __device__ "
+      "float of(float v) {\n    float w = v;\n    w += 2;\n    return w;\n  }\n};\n";
+  const std::string call = "  y[i] = Pack<float, kLanes>::of(x[i]);\n";
+  const Normal file(packs, kLines + call);
+  CHECK(file.has("w += 4"));
+  CHECK_FALSE(refused(packs, kLines + "  constexpr int kLanes = 2;\n" + call).empty());
+}
+
+TEST_CASE("a specialisation for two equal types is not that for two others") {
+  CHECK_FALSE(refused("template <typename T, typename U>\nstruct Pair {\n  static __device__ float "
+                      "of(float v) {\n    float w = v;\n    w += 1;\n    return w;\n  "
+                      "}\n};\ntemplate <typename T>\nstruct Pair<T, T> {\n  static __device__ "
+                      "float of(float v) {\n    float w = v;\n    w += 2;\n    return w;\n  "
+                      "}\n};\n",
+                      kLines + "  y[i] = Pair<float, int>::of(x[i]);\n")
+                  .empty());
+}
+
+TEST_CASE("a specialisation that has its functions elsewhere hides those of the template") {
+  const std::string general =
+      "struct Two {\n  static __device__ float of(float v) {\n    float w = v;\n    w += 2;\n    "
+      "return w;\n  }\n};\ntemplate <typename T>\nstruct Number {\n  static __device__ float "
+      "of(float v) {\n    float w = v;\n    w += 1;\n    return w;\n  }\n};\n";
+  const std::string call = kLines + "  y[i] = Number<float>::of(x[i]);\n";
+  const Normal k(general, call);
+  CHECK(k.has("w += 1"));
+  CHECK_FALSE(refused(general + "template <>\nstruct Number<float> : Two {};\n", call).empty());
+  CHECK_FALSE(refused(general +
+                          "template <>\n__device__ float Number<float>::of(float v) {\n  float w = "
+                          "v;\n  w += 3;\n  return w;\n}\n",
+                      call)
+                  .empty());
+}
+
+TEST_CASE(
+    "a template argument by default is made of those before it, and of no name of the kernel") {
+  const Normal half(
+      "template <int n, int m = n / 2>\n__device__ float raised(float v) {\n  for (int k = 0; k < "
+      "m; ++k) v += 1;\n  return v;\n}\n",
+      kLines + "  y[i] = raised<8>(x[i]);\n");
+  CHECK(half.why.empty());
+  CHECK(half.has("8 / 2"));
+  const Normal same(
+      "template <typename T, typename Sum = T>\n__device__ T twice(T v) {\n  Sum w = v;\n  w += "
+      "v;\n  return w;\n}\n",
+      kLines + "  y[i] = twice<float>(x[i]);\n");
+  CHECK(same.has("float w"));
+  CHECK_FALSE(refused("constexpr int n = 3;\ntemplate <int m = n>\n__device__ float raised(float "
+                      "v) {\n  for (int k = 0; k < m; ++k) v += 1;\n  return v;\n}\n",
+                      kLines + "  y[i] = raised(x[i]);\n")
+                  .empty());
+}
+
+TEST_CASE("overloads and specialisations keep shared arrays of their own") {
+  const std::string lanes = kIndex + "  const float v = i < n ? x[i] : 0.0f;\n";
+  const Normal k(
+      "__device__ float handed(float v) {\n  __shared__ float s[64];\n  s[threadIdx.x] = v;\n  "
+      "__syncthreads();\n  return s[threadIdx.x ^ 1];\n}\n__device__ int handed(int v) {\n  "
+      "__shared__ int s[64];\n  s[threadIdx.x] = v;\n  __syncthreads();\n  return s[threadIdx.x ^ "
+      "1];\n}\n",
+      lanes +
+          "  const int count = (int)(v * 8.0f) + 16777217;\n  const float a = handed(v);\n  const "
+          "int b = handed(count);\n  if (i < n) y[i] = a + (float)(b % 4);\n");
+  if (k.why.empty()) CHECK(k.has("int s"));
 }
 
 TEST_SUITE_END();

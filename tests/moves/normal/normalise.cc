@@ -3,7 +3,7 @@
 #include <string>
 
 #include "moves/syntax/syntax_query.h"
-#include "tests/moves/normal_kernels.h"
+#include "tests/moves/normal/normal_kernels.h"
 
 using namespace warpath;
 using test::helped_spec;

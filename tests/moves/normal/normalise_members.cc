@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/moves/normal_kernels.h"
+#include "tests/moves/normal/normal_kernels.h"
 
 using namespace warpath;
 using test::kIndex;
