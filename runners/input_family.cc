@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <regex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "engine/spec/tensor_init.h"
 #include "runners/accumulation.h"
 #include "runners/arguments.h"
+#include "runners/other_scalars.h"
 
 namespace warpath {
 namespace {
@@ -124,18 +124,6 @@ std::optional<IntegerRange> free_range(const KernelSpec& spec,
       only_accumulates(spec, arg))
     return IntegerRange{.least = rule->first, .greatest = rule->first + kMostBefore};
   return std::nullopt;
-}
-
-/// The text converts to integers, perhaps of floating-point numbers: `(int)x`, `int(x)`,
-/// `static_cast<int>(x)`, `__float2int_rd(x)`, `lrintf(x)`, floorf(x) that a declaration converts.
-/// Indices of threads and blocks are integers already, and what becomes one of 64 bits mostly is.
-bool makes_integers(std::string_view source) {
-  static const std::regex kConversion(
-      "\\( *(int|unsigned|unsigned int|u?int32_t) *\\)(?! *\\(?(block|thread|grid))|"
-      "\\b(int|unsigned|u?int32_t) *\\( *[^ )]|"
-      "static_cast *< *(unsigned|int|u?int32_t)|"
-      "\\b(__(float|double|half)2u?(int|ll)|ll?(rint|round)|floor|ceil|trunc)");
-  return std::regex_search(source.begin(), source.end(), kConversion);
 }
 
 /// Families that take a tensor's own values and zeros alone.
@@ -329,7 +317,6 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
 }
 
 std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload) {
-  using Of = FamilyChoice::Of;
   constexpr InputFamily kStructures[] = {
       InputFamily::identity,   InputFamily::repeated_tile, InputFamily::zero_block,
       InputFamily::half_copy,  InputFamily::one_value,     InputFamily::permutation,
@@ -441,19 +428,6 @@ FamilyRule family_rule(const KernelSpec& spec,
       out.landmarks[out.landmark_count++] = *real;
   }
   return out;
-}
-
-std::optional<ScalarValue> scalar_on(InputFamily family,
-                                     const KernelSpec& spec,
-                                     const ArgSpec& arg,
-                                     const Workload& workload) {
-  std::optional<ScalarValue> value = scalar_value(arg, workload);
-  double* const real = value ? std::get_if<double>(&*value) : nullptr;
-  constexpr double kShare = 0.75;
-  if (family == InputFamily::other_scalars && real != nullptr && !arg.is_meta &&
-      arg.type == ArgType::floating && !makes_integers(spec.source))
-    *real *= kShare;
-  return value;
 }
 
 bool draws_each_alone(const TensorSpec& content) {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "engine/portable/judge.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
-#include "runners/arguments.h"
 
 namespace warpath {
 
@@ -120,16 +118,6 @@ struct FamilyChoice {
                                      const FamilyChoice& choice,
                                      std::size_t changed,
                                      std::uint64_t seed);
-
-/// The value of a scalar argument in sets of `family`: a floating-point argument that the kernel
-/// receives differs from its declared value in InputFamily::other_scalars, whose sign and range it
-/// keeps (a probability stays one). Those of compile time (`is_meta`) and integers are part of what
-/// a kernel is made for; and where its text makes integers of floating-point numbers, which may be
-/// places in a tensor, all scalars are as declared. nullopt for tensors and texts.
-[[nodiscard]] std::optional<ScalarValue> scalar_on(InputFamily family,
-                                                   const KernelSpec& spec,
-                                                   const ArgSpec& arg,
-                                                   const Workload& workload);
 
 /// True if the declared rule draws each element independently, so that elements may be exchanged
 /// without breaking a property that the kernel relies on.

@@ -10,6 +10,7 @@
 #include "engine/spec/spec_load.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/input_family.h"
+#include "runners/other_scalars.h"
 
 using namespace warpath;
 

@@ -7,6 +7,7 @@
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
+#include "runners/other_scalars.h"
 #include "runners/range_end.h"
 #include "runners/reference/reference.h"
 

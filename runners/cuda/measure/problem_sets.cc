@@ -14,6 +14,7 @@
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
 #include "runners/input_family.h"
+#include "runners/other_scalars.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::cuda {

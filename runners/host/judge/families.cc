@@ -8,6 +8,7 @@
 #include "runners/arguments.h"
 #include "runners/host/options.h"
 #include "runners/input_family.h"
+#include "runners/other_scalars.h"
 #include "runners/range_end.h"
 #include "runners/reach.h"
 
