@@ -71,20 +71,24 @@ std::optional<IntegerRange> integer_range(const ElementRule& rule) {
   return out;
 }
 
-bool is_counted_from(const TensorSpec& content, bool zero) {
+/// The start of an arange of step 1; nullopt for other contents.
+std::optional<double> counted_from(const TensorSpec& content) {
   const auto* const rule = std::get_if<InitRule>(&content.content);
-  return rule != nullptr && rule->kind == InitRule::Kind::arange && (rule->start == 0) == zero;
+  const bool counts = rule != nullptr && rule->kind == InitRule::Kind::arange && rule->step == 1;
+  return counts ? std::optional(static_cast<double>(rule->start)) : std::nullopt;
 }
 
-/// The tensor whose first dimension the elements of an arange index, 0, 1, 2 and so on; null for
-/// other contents, and where another arange goes on from elsewhere: they are ends of ranges.
+/// The tensor whose first dimension the elements of an arange index, consecutive from its start;
+/// null for other contents, and where another arange goes on from elsewhere: these are begins and
+/// ends of ranges.
 const ArgSpec* counted_through(const KernelSpec& spec, const TensorSpec& content) {
-  if (!is_counted_from(content, true) || content.indexes.empty() ||
-      std::get<InitRule>(content.content).step != 1)
-    return nullptr;
+  const auto start = counted_from(content);
+  if (!start || *start < 0 || content.indexes.empty()) return nullptr;
   const bool has_ends = std::ranges::any_of(spec.io.args, [&](const ArgSpec& other) {
-    return other.tensor && other.tensor->indexes == content.indexes &&
-           is_counted_from(*other.tensor, false);
+    const auto own = other.tensor && other.tensor->indexes == content.indexes
+                         ? counted_from(*other.tensor)
+                         : std::nullopt;
+    return own && *own != *start;
   });
   return has_ends ? nullptr : spec.io.find(content.indexes);
 }
@@ -162,7 +166,7 @@ Arrangement arrangement_of(const KernelSpec& spec,
   // read elsewhere, where another thread writes.
   if (const ArgSpec* const target = counted_through(spec, content);
       target != nullptr && may_place_results(spec, *target, workload))
-    return content.shape.size() == 1 &&
+    return rule->start == 0 && content.shape.size() == 1 &&
                    (target->role != ArgRole::inout || only_stores(spec, *target))
                ? Arrangement::permutation
                : Arrangement::none;
