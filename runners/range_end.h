@@ -14,9 +14,8 @@ namespace warpath {
 /// integer must be one of the inputs (of up to 4096 results that is looked at). At the end:
 /// - InputFamily::bottom: the results on `near_one`, with -infinity for what stands for it there,
 ///   and values of the inputs or integers;
-/// - InputFamily::infinite_lines: each result that is finite is that on `near_one`, where nothing
-/// is
-///   infinite, so that it does not depend on an infinite line; and some are.
+/// - InputFamily::infinite_lines: each finite result is that on `near_one`, where nothing is
+///   infinite, so that it does not depend on an infinite line; and some are finite.
 /// All in one order.
 [[nodiscard]] bool stays_in_range(InputFamily family,
                                   const std::vector<Tensor>& inputs,

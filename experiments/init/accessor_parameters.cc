@@ -155,7 +155,14 @@ std::optional<KernelOfAccessors> kernel_of_accessors(const model::Unit& unit,
     const auto accessor = accessor_of(type);
     if (!accessor || parameter->is_pointer() || parameter->reference) continue;
     std::string list = accessor->type + "* " + name;
-    for (std::size_t d = 0; d < accessor->rank; ++d) list += ", int " + size_name(name, d);
+    for (std::size_t d = 0; d < accessor->rank; ++d) {
+      const std::string size = size_name(name, d);
+      if (unit.identifiers().contains(size)) {
+        why = "parameter " + name + ", a tensor accessor; " + size + " is a name of the file";
+        return std::nullopt;
+      }
+      list += ", int " + size;
+    }
     edits.push_back({parameter->specifiers.begin, parameter->span.end, list});
     out.notes.push_back(name + " is a " + type.substr(0, type.find('<')) +
                         " in the file; the text takes its pointer and sizes, without gaps");

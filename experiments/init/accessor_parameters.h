@@ -17,7 +17,8 @@ struct KernelOfAccessors {
 
 /// The accessor `x` of rank 2 becomes `T* x, int x_size0, int x_size1`, `x[i][j]` becomes
 /// `x[(i) * x_size1 + (j)]`: a tensor without gaps. nullopt where the kernel takes none, and with
-/// the reason in `why` where one is used otherwise than by its elements, sizes, strides and data.
+/// the reason in `why` where one is used otherwise than by its elements, sizes, strides and data,
+/// or where the file has such a name already.
 [[nodiscard]] std::optional<KernelOfAccessors> kernel_of_accessors(const model::Unit& unit,
                                                                    const model::Function& kernel,
                                                                    std::string& why);

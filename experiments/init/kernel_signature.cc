@@ -134,7 +134,7 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
     if (!value.empty()) {
       argument.value = value;
       if (guessed)
-        argument.why = "only the launching function knows " + own + "; " + value + " is taken";
+        argument.why = "the file does not say what " + own + " is; " + value + " is taken";
     } else if (parameter.default_value != nullptr) {
       argument.value = unit.plain_text(parameter.default_value->outer);
     } else if (parameter.is_type) {

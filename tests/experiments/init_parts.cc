@@ -291,6 +291,10 @@ TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without
         std::string::npos);
   CHECK(rewritten(" auto row = x[n]; ", why).empty());
   CHECK(why.starts_with("parameter x, a tensor accessor that is used otherwise"));
+  // a name of its own would hide the new parameter
+  why.clear();
+  CHECK(rewritten(" if (n > 0) { int x_size1 = 7; x[0][0][x_size1] = 1; } ", why).empty());
+  CHECK(why == "parameter x, a tensor accessor; x_size1 is a name of the file");
   std::string none;
   const model::Unit plain = model::parse("__global__ void k(float* x) { *x = 0; }");
   CHECK_FALSE(kernel_of_accessors(plain, *plain.find_kernel("k"), none));
