@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/log/events.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/policy.h"
-#include "engine/run/events.h"
 #include "engine/run/finals.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"

@@ -9,11 +9,11 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/log/events.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/runner.h"
-#include "engine/run/events.h"
 #include "engine/search/halving.h"
 #include "engine/search/strategy_state.h"
 

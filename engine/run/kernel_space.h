@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/log/events.h"
+#include "engine/log/record_store.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/prior.h"
-#include "engine/run/events.h"
 #include "engine/run/node_cache.h"
 #include "engine/run/node_content.h"
-#include "engine/run/record_store.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/search.h"
 #include "engine/search/strategy_state.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/log/run_folder.h"
 #include "engine/run/campaign.h"
-#include "engine/run/run_folder.h"
 #include "engine/run/trace.h"
 
 namespace warpath {

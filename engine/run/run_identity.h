@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/log/events.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "engine/run/events.h"
-#include "engine/run/run_folder.h"
 #include "engine/spec/spec.h"
 
 namespace warpath {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/log/event_log.h"
 #include "engine/plugin/prior.h"
 #include "engine/run/campaign.h"
-#include "engine/run/event_log.h"
 #include "engine/run/kernel_space.h"
 #include "engine/run/record.h"
 #include "engine/run/snapshot.h"

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/log/event_log.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/run/campaign.h"
 #include "engine/run/driver.h"
 #include "engine/run/evaluation_loop.h"
-#include "engine/run/event_log.h"
 #include "engine/run/kernel_space.h"
 #include "engine/run/record.h"
 #include "engine/run/replay.h"
-#include "engine/run/run_folder.h"
 #include "engine/run/run_identity.h"
 #include "engine/run/saved_session.h"
 #include "engine/run/session_exchange.h"

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 
 namespace warpath {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "engine/log/event_log.h"
 #include "engine/plugin/late_proposer.h"
 #include "engine/run/campaign.h"
-#include "engine/run/event_log.h"
 #include "engine/run/kernel_space.h"
 #include "engine/run/late_exchange.h"
 

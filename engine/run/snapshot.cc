@@ -8,9 +8,9 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
-#include "engine/run/log_codec.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/event_log.h"
+#include "engine/log/log_codec.h"
+#include "engine/log/run_folder.h"
 #include "engine/search/pools.h"
 
 namespace warpath {

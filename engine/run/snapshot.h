@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 #include "engine/search/graph.h"
 #include "engine/search/search.h"
 #include "engine/search/strategy_state.h"

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/log/events.h"
 #include "engine/plugin/outcome_reader.h"
 #include "engine/run/campaign.h"
-#include "engine/run/events.h"
 
 namespace warpath {
 

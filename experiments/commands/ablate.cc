@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/status_line.h"
 #include "experiments/console/table_text.h"

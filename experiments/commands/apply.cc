@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/variant_io.h"
 #include "engine/run/record.h"
-#include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/build_facts.h"
 #include "experiments/console/interrupt.h"

@@ -11,7 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/capture/application.h"
 #include "experiments/capture/capture_log.h"
 #include "experiments/console/table_text.h"

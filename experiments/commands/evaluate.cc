@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "engine/spec/npy.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"

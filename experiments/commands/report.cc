@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/report/run_page.h"
 #include "experiments/report/run_report.h"
 #include "register_commands.h"

@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/console/table_text.h"
 #include "experiments/report/run_headline.h"
 #include "experiments/report/run_material.h"

@@ -10,8 +10,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/prior.h"
-#include "engine/run/run_folder.h"
 #include "experiments/console/table_text.h"
 #include "experiments/evaluate/trials.h"
 #include "experiments/setup/memory.h"

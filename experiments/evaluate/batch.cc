@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/event_log.h"
+#include "engine/log/run_folder.h"
 #include "engine/run/run_identity.h"
 #include "engine/search/search.h"
 #include "engine/spec/spec_check.h"

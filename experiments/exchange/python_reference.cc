@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/temporary_folder.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "engine/spec/npy.h"
 #include "experiments/ship_templates.h"
 #include "runners/worker/process.h"

@@ -11,7 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_record.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "engine/search/graph_boost.h"
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/search_graph.h"

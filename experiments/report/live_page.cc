@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/report/run_page.h"
 
 namespace warpath {

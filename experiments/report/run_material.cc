@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/evaluate/attributing.h"
 
 namespace warpath {

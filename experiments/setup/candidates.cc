@@ -11,7 +11,7 @@
 #include "engine/base/rng.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/source_text.h"
 #include "experiments/setup/recorded_run.h"

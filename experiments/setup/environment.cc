@@ -10,7 +10,7 @@
 
 #include "engine/base/format.h"
 #include "engine/base/processor_name.h"
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {

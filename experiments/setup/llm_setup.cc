@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "moves/patch/patch.h"
 #include "priors/llm/options.h"
 

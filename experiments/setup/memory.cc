@@ -9,9 +9,9 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/outcome_fields.h"
 #include "engine/plugin/prior.h"
-#include "engine/run/run_folder.h"
 
 namespace warpath {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "engine/json/json_reader.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/runner.h"
 #include "engine/plugin/versions.h"
 #include "engine/run/portfolio.h"
 #include "engine/run/record.h"
-#include "engine/run/run_folder.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
 #include "moves/edit/source_contract.h"

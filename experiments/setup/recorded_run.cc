@@ -6,9 +6,9 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/device_io.h"
 #include "engine/plugin/options_io.h"
-#include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/system_headers.h"
 #include "experiments/setup/option_groups.h"

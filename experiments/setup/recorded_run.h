@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/variant_io.h"
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
 #include "engine/run/finals.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"

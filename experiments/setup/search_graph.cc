@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "engine/run/snapshot.h"
 
 namespace warpath {

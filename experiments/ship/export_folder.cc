@@ -8,7 +8,7 @@
 #include "engine/base/format.h"
 #include "engine/base/hash.h"
 #include "engine/base/temporary_folder.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/ship/binding_code.h"
 #include "experiments/ship/c_arguments.h"

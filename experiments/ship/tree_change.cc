@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 
 namespace warpath {
 namespace {

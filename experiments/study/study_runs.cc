@@ -12,7 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "experiments/setup/prior_files.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"

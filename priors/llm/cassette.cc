@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/record_codec.h"
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 
 namespace warpath::llm {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 #include "priors/llm/codec.h"
 
 namespace warpath::llm {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "engine/base/temporary_folder.h"
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
 

@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 /// of the folder itself are above all rooms. Rooms of plug-ins (moves/catalogue,
 /// runners/cuda/gates, search policies) see the rooms of what they plug into.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
-    {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
+    {"engine", {"base", "json", "text", "spec", "plugin", "search", "log", "run"}},
     {"moves",
      {"syntax", "model", "edit", "normal", "rows", "blocks", "tiles", "attention", "patch",
       "propose", "catalogue"}},

@@ -5,8 +5,8 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "tests/experiments/program.h"
 #include "tests/support/browser.h"
 

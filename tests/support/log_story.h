@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 
 namespace warpath::test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 #include "engine/run/session.h"
 #include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"

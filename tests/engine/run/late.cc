@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "engine/plugin/late_proposer.h"
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
 #include "engine/run/session.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
-#include "engine/run/events.h"
+#include "engine/log/event_log.h"
+#include "engine/log/events.h"
 #include "engine/run/run_identity.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/log/event_log.h"
 #include "engine/plugin/runner.h"
 #include "engine/plugin/versions.h"
-#include "engine/run/event_log.h"
 #include "moves/propose/example.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"

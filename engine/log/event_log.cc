@@ -1,4 +1,4 @@
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 
 namespace warpath {
 namespace {

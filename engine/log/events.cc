@@ -1,4 +1,4 @@
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 
 #include <array>
 #include <chrono>

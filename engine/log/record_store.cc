@@ -1,4 +1,4 @@
-#include "engine/run/record_store.h"
+#include "engine/log/record_store.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 
 namespace warpath {
 namespace {

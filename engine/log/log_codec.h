@@ -3,7 +3,7 @@
 // Include only from .cc files.
 
 #include "engine/json/record_codec.h"
-#include "engine/run/log_segments.h"
+#include "engine/log/log_segments.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "engine/run/log_segments.h"
+#include "engine/log/log_segments.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/log_codec.h"
+#include "engine/log/log_codec.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "engine/run/log_segments.h"
+#include "engine/log/log_segments.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "engine/run/record_store.h"
+#include "engine/log/record_store.h"
 
 #include <doctest/doctest.h>
 

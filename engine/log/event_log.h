@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/base/hash.h"
-#include "engine/run/log_segments.h"
+#include "engine/log/log_segments.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "engine/run/event_log.h"
+#include "engine/log/event_log.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
