@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/log/event_log.h"
 #include "engine/plugin/runner.h"
-#include "engine/run/event_log.h"
 
 namespace warpath {
 
@@ -32,7 +32,7 @@ struct EvaluationScene {
 };
 
 /// Evaluations with their outcomes, one JSON object a line under a chained checksum
-/// (engine/run/event_log.h); docs/run-folder.md has the format. The key of an evaluation is its
+/// (engine/log/event_log.h); docs/run-folder.md has the format. The key of an evaluation is its
 /// scene, the variant's key, the stage, the seed of its inputs and the incumbent's time that it
 /// raced. Of two entries with the same key the later one, which the campaign went on with, counts.
 /// Thread-safe.

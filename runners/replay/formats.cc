@@ -9,7 +9,7 @@
 
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
 

@@ -6,10 +6,10 @@
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "engine/log/run_folder.h"
 #include "engine/plugin/device_fields.h"
 #include "engine/plugin/outcome_fields.h"
 #include "engine/plugin/variant_fields.h"
-#include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "runners/replay/graph_walk.h"
 

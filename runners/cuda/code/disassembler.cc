@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "engine/base/temporary_folder.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/worker/process.h"
 

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "engine/base/format.h"
-#include "engine/run/events.h"
+#include "engine/log/events.h"
 
 namespace warpath::cuda {
 namespace {

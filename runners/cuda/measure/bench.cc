@@ -182,6 +182,28 @@ double Bench::time(const std::function<void()>& work, std::string_view doing) {
   return elapsed_ns(0, 1);
 }
 
+double Bench::time_enqueued(const std::function<void()>& work, std::string_view doing) {
+  hold_stream();
+  require(api(), api().cuEventRecord(event(0), stream()), "cannot record an event");
+  work();
+  require(api(), api().cuEventRecord(event(1), stream()), "cannot record an event");
+  release_stream(doing);
+  return elapsed_ns(0, 1);
+}
+
+void Bench::hold_stream() {
+  constexpr std::uint64_t kMostHeldNs = 100'000'000;
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
+  harness_.spin(stream(), noise_flag_.get(), 1, kMostHeldNs);
+}
+
+void Bench::release_stream(std::string_view doing) {
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()),
+          "cannot set a flag");
+  synchronize(doing);
+  require(api(), api().cuStreamSynchronize(side_stream()), "a flag could not be set");
+}
+
 void Bench::flush_l2() {
   harness_.flush_l2(stream(), flush_memory_.get(), harness_.flush_bytes(),
                     static_cast<std::uint32_t>(secret()));
@@ -217,25 +239,20 @@ double Bench::launch_floor_ns() {
 
 CanaryReading Bench::watch() {
   constexpr double kRowNs = 8e6;
-  constexpr std::uint64_t kMostHeldNs = 100'000'000;
   double alone_ns = 0;
   if (const std::string problem = canary(alone_ns); !problem.empty())
     throw environment_error(problem);
   // The stream is held until all of them are enqueued: a host that is interrupted then leaves no
   // gap. No more than its queue takes.
   const auto launches = static_cast<std::size_t>(std::clamp(kRowNs / alone_ns, 64.0, 256.0));
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
-  harness_.spin(stream(), noise_flag_.get(), 1, kMostHeldNs);
+  hold_stream();
   const std::uint64_t seed = secret();
   require(api(), api().cuEventRecord(event(0), stream()), "cannot record an event");
   for (std::size_t i = 0; i < launches; ++i) {
     harness_.canary(stream(), canary_memory_.get(), seed);
     require(api(), api().cuEventRecord(event(i + 1), stream()), "cannot record an event");
   }
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()),
-          "cannot set a flag");
-  synchronize("the canary kernel");
-  require(api(), api().cuStreamSynchronize(side_stream()), "a flag could not be set");
+  release_stream("the canary kernel");
   std::vector<double> each;
   for (std::size_t i = 0; i < launches; ++i) each.push_back(elapsed_ns(i, i + 1));
   const CanaryReading reading = read_canary(each, elapsed_ns(0, launches));

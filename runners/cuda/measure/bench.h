@@ -109,6 +109,9 @@ class Bench {
               CUstream stream);
   /// Device time of what `work` enqueues, in ns. Waits.
   [[nodiscard]] double time(const std::function<void()>& work, std::string_view doing);
+  /// The same, but the device begins once all of it is enqueued: a host that is interrupted between
+  /// two calls of the driver adds nothing.
+  [[nodiscard]] double time_enqueued(const std::function<void()>& work, std::string_view doing);
   [[nodiscard]] CUevent event(std::size_t i);  ///< the i-th of a growing list
   /// Time from event a to event b, both passed, in ns.
   [[nodiscard]] double elapsed_ns(std::size_t a, std::size_t b);
@@ -138,6 +141,11 @@ class Bench {
   [[nodiscard]] std::string canary(double& ns);
 
  private:
+  /// What is enqueued from here to release_stream() waits for it, at most 0.1 s.
+  void hold_stream();
+  /// Lets the stream go, and waits for its end.
+  void release_stream(std::string_view doing);
+
   const Device& device_;
   const CudaOptions options_;
   const DeviceLimits limits_;

@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/record_codec.h"
-#include "engine/run/run_folder.h"
+#include "engine/log/run_folder.h"
 #include "runners/cuda/compile/folder_cache.h"
 #include "runners/peaks_code.h"
 
