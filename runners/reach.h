@@ -7,14 +7,24 @@
 
 namespace warpath {
 
-/// The error that a correct computation may have on inputs that the spec's tolerance was not
-/// written for: the largest error of the baseline on these inputs and on the same inputs perturbed
-/// in their last place. Such a perturbation moves a sum by up to the unit roundoff times the sum of
-/// the absolute values of its terms, which bounds the effect of summing in any other order.
-struct Reach {
+/// How far a result is from its reference.
+struct Distance {
   double ratio = 0;  ///< error divided by the tolerance's bound
   double error = 0;  ///< absolute error
   double norm = 0;   ///< relative 2-norm of the error
+};
+
+/// The error that a correct computation may have on inputs that the spec's tolerance was not
+/// written for: `factor` times the largest distance of the baseline on these inputs and on the same
+/// inputs perturbed in their last place, and the reference's own error. Such a perturbation moves a
+/// sum by up to the unit roundoff times the sum of the absolute values of its terms, which bounds
+/// the effect of summing in any other order.
+struct Reach {
+  Distance baseline;
+  /// What a reference kernel's results move by when all its operations round up, or down: an
+  /// addition of alike terms errs in one direction, which no perturbation of the terms shows. Zero
+  /// for references of higher precision.
+  Distance reference;
   /// a correct kernel's error stays below this multiple of the measured one: reach_factor()
   double factor = 32;
 };
@@ -33,9 +43,9 @@ struct Reach {
                                      const KernelSpec& spec,
                                      std::string_view output);
 
-/// Raises `reach` to what a comparison of the baseline's output found, multiplied by `share`.
-/// Ignores a comparison in which an element is finite on one side only.
-void extend(Reach& reach, const Comparison& baseline, double share = 1);
+/// Raises `distance` to what a comparison found, multiplied by `share`. Ignores a comparison in
+/// which an element is finite on one side only.
+void extend(Distance& distance, const Comparison& found, double share = 1);
 
 /// False if an element is of the wrong class: finite on one side only, infinities of opposite sign,
 /// or unequal under an exact tolerance.

@@ -86,7 +86,8 @@ class HostBench {
                              std::array<std::int64_t, 3> block,
                              std::int64_t shared = 0,
                              Schedule schedule = Schedule::forward,
-                             Placement placement = Placement::canaries) {
+                             Placement placement = Placement::canaries,
+                             Rounding rounding = Rounding::nearest) {
     const auto arguments = std::exchange(arguments_, {});
     const auto it = std::find(kernels_.begin(), kernels_.end(), kernel);
     REQUIRE(it != kernels_.end());
@@ -103,6 +104,7 @@ class HostBench {
     command.numbers.dynamic_smem_bytes = shared;
     command.schedule = schedule;
     command.placement = placement;
+    command.rounding = rounding;
     command.seed = 7;
     return worker_.launch(command, limit, {});
   }

@@ -71,6 +71,24 @@ TEST_CASE("block barriers and shared memory") {
   report_figure("host_conformance_kernels", bench.agreed());
 }
 
+TEST_CASE("sums of a launch that rounds upwards are above those of one that rounds downwards") {
+  HostBench bench;
+  bench.open("barriers.cu", {"block_sum"});  // with barriers: its threads are contexts
+  const auto sum = [&](Rounding rounding) {
+    bench.in(std::vector<float>(999, 0.1F)).out<float>(1).scalar(999);
+    const auto answer = bench.launch("block_sum", {1, 1, 1}, {32, 1, 1}, 32 * 4, Schedule::forward,
+                                     Placement::canaries, rounding);
+    REQUIRE_FALSE(answer.loss);
+    REQUIRE(answer.reply.end == BlockEnd::done);
+    return std::bit_cast<float>(
+        *reinterpret_cast<const std::array<std::byte, 4>*>(answer.reply.outputs.at(0).data()));
+  };
+  const float nearest = sum(Rounding::nearest);
+  CHECK(sum(Rounding::upward) > nearest);
+  CHECK(sum(Rounding::downward) < nearest);
+  CHECK(sum(Rounding::nearest) == nearest);
+}
+
 TEST_CASE("warp operations") {
   HostBench bench;
   bench.open("warps.cu",

@@ -81,7 +81,8 @@ TensorMap StressBench::run(const std::string& object,
                            const LaunchPlan& plan,
                            const Variant& variant,
                            const host::InputSet& inputs,
-                           std::string& why) {
+                           std::string& why,
+                           host::Rounding rounding) {
   TensorMap out;
   const auto loaded = worker_.load(object, 0, kLimit, {});
   if (loaded.loss || worker_.bind(host::bound_arguments(spec_, *workload_, inputs), kLimit, {},
@@ -92,6 +93,7 @@ TensorMap StressBench::run(const std::string& object,
   host::LaunchCommand command;
   command.numbers = evaluate(plan, spec_.bindings(*workload_, variant.tunables), "launch");
   command.seed = 5;
+  command.rounding = rounding;
   const auto answer = worker_.launch(command, kLimit, {});
   if (answer.loss || answer.reply.end != host::BlockEnd::done) {
     why = answer.loss ? "it crashed" : answer.reply.detail;
@@ -179,7 +181,7 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
     for (const auto& [name, values] :
          run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
       reach[name].factor = reach_factor(spec_, *workload_);
-      extend(reach[name],
+      extend(reach[name].baseline,
              compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
                      family.infinities),
              share);
@@ -198,6 +200,15 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
         any = true;
       }
       if (any) launch(nudged, nudge_share(type));
+    }
+  }
+  for (const host::Rounding rounding : {host::Rounding::upward, host::Rounding::downward}) {
+    if (reference_object_.empty()) break;
+    std::string why;
+    for (const auto& [name, values] :
+         run(reference_object_, reference_.launch, reference_, family.inputs, why, rounding)) {
+      extend(reach[name].reference, compare(values, family.inputs.expected.at(name),
+                                            family.tolerance.at(name), family.infinities));
     }
   }
   return family.reach.emplace(std::move(reach));

@@ -49,7 +49,8 @@ class StressBench {
                                        const warpath::LaunchPlan& plan,
                                        const warpath::Variant& variant,
                                        const warpath::host::InputSet& inputs,
-                                       std::string& why);
+                                       std::string& why,
+                                       warpath::host::Rounding rounding = {});
   [[nodiscard]] warpath::TensorMap expected(const warpath::host::InputSet& inputs);
   [[nodiscard]] const std::map<std::string, warpath::Reach>& reach(Family& family);
   void apply(const warpath::FamilyChoice& choice,

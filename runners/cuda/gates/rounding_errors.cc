@@ -31,7 +31,7 @@ double allowed_norm(Trial& trial, std::size_t w, const InputSet& set) {
     if (!tensors[t].is_written()) continue;
     // A result of 16 bits is off by its own rounding, wherever else sums are rounded.
     allowed = std::max(allowed, portable::nudge_step(tensors[t].dtype));
-    allowed = std::max(allowed, reach[t].factor * reach[t].norm);
+    allowed = std::max(allowed, reach[t].factor * reach[t].baseline.norm);
     if (allows_approximations(trial.problem().spec()))
       allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
   }

@@ -10,6 +10,7 @@
 #include "engine/spec/compare.h"
 #include "engine/spec/parameters.h"
 #include "engine/spec/spec.h"
+#include "runners/cuda/code/ptx_rounding.h"
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/measure/bench.h"
 #include "runners/input_family.h"
@@ -229,6 +230,21 @@ class Problem {
   void make_references(std::size_t w, const std::vector<InputSet*>& sets);
   void compute_reference(std::size_t w, InputSet& set) const;
   void run_reference_kernel(std::size_t w, InputSet& set);
+  [[nodiscard]] bool reference_is_kernel() const {
+    return std::holds_alternative<ReferenceKernel>(spec().reference) ||
+           std::holds_alternative<std::monostate>(spec().reference);
+  }
+  [[nodiscard]] const Candidate& reference_kernel() const {
+    return setup_.reference ? *setup_.reference : setup_.baseline;
+  }
+  /// Raises `reach` to what the reference kernel's results move by when it rounds in `direction`.
+  /// Launches it in `slot`.
+  void extend_to_reference(std::size_t w,
+                           const InputSet& set,
+                           const Slot& slot,
+                           const std::vector<Tolerance>& tolerances,
+                           PtxRounding direction,
+                           std::vector<Reach>& reach);
   void digest_inputs(std::size_t w, InputSet& set);
 
   Bench& bench_;

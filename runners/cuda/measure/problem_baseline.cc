@@ -141,7 +141,7 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
         baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
     for (std::size_t t = 0; t < found.size(); ++t) {
       if (!placed.tensors[t].is_written()) continue;
-      extend(reach[t], found[t], share);
+      extend(reach[t].baseline, found[t], share);
       if (info(placed.tensors[t].dtype).is_float && !tolerances[t].exact)
         set.class_varies = set.class_varies || !classes_agree(found[t]);
     }
@@ -167,7 +167,34 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
       launch(nudge_share(type));
     }
   }
+  for (const PtxRounding direction : {PtxRounding::upward, PtxRounding::downward})
+    extend_to_reference(w, set, slot, tolerances, direction, reach);
   return set.reach = std::move(reach);
+}
+
+void Problem::extend_to_reference(std::size_t w,
+                                  const InputSet& set,
+                                  const Slot& slot,
+                                  const std::vector<Tolerance>& tolerances,
+                                  PtxRounding direction,
+                                  std::vector<Reach>& reach) {
+  if (!reference_is_kernel()) return;
+  TrialRequest request{.candidate = reference_kernel()};
+  for (CandidateCode& code : request.candidate.codes) {
+    if (code.ptx.empty()) return;
+    code.cubin = round_ptx(code.ptx, direction);
+  }
+  try {
+    Trial rounded(bench_, *this, request);
+    place_inputs(w, slot, set);
+    with_scalars_of(w, set, [&] { rounded.launch_at(w, slot.tensors, bench_.stream()); });
+    const std::vector<Comparison> found =
+        rounded.compare_each(w, slot.tensors, set, tolerances, "the reference, rounded");
+    for (std::size_t t = 0; t < found.size(); ++t)
+      if (placed_[w].tensors[t].is_written()) extend(reach[t].reference, found[t]);
+  } catch (const CandidateFault& fault) {
+    if (fault.poisoned) throw;  // otherwise the driver does not take it, and nothing is known
+  }
 }
 
 }  // namespace warpath::cuda

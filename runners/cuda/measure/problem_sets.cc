@@ -146,7 +146,7 @@ void Problem::digest_inputs(std::size_t w, InputSet& set) {
 void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
   const DriverApi& api = bench_.api();
   const PlacedWorkload& placed = placed_[w];
-  const Candidate& reference = setup_.reference ? *setup_.reference : setup_.baseline;
+  const Candidate& reference = reference_kernel();
   std::vector<CUdeviceptr> addresses;
   for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
     const TensorPlace& tensor = placed.tensors[t];
@@ -210,9 +210,7 @@ void Problem::compute_reference(std::size_t w, InputSet& set) const {
 
 void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets) {
   const PlacedWorkload& placed = placed_[w];
-  const bool by_kernel = std::holds_alternative<ReferenceKernel>(spec().reference) ||
-                         std::holds_alternative<std::monostate>(spec().reference);
-  if (by_kernel) {
+  if (reference_is_kernel()) {
     try {
       for (InputSet* const set : sets) run_reference_kernel(w, *set);
     } catch (const CandidateFault& fault) {

@@ -10,6 +10,8 @@
 namespace warpath::host {
 
 enum class Schedule : std::uint8_t { forward, reverse, random };
+/// Of the arithmetic of all threads of a launch.
+enum class Rounding : std::uint8_t { nearest, upward, downward };
 
 /// What all blocks of a launch share; immutable while it runs.
 struct BlockPlan {

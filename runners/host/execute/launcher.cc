@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <ctime>
 #include <numeric>
 
@@ -99,6 +100,18 @@ class ThreadTime {
   std::int64_t begin_ns_;
 };
 
+/// The calling thread's arithmetic, and that of contexts it makes, rounds so while this lives.
+class RoundsAs {
+ public:
+  explicit RoundsAs(Rounding rounding) {
+    constexpr std::array<int, 3> kModes{FE_TONEAREST, FE_UPWARD, FE_DOWNWARD};
+    std::fesetround(kModes.at(static_cast<std::size_t>(rounding)));
+  }
+  ~RoundsAs() { std::fesetround(FE_TONEAREST); }
+  RoundsAs(const RoundsAs&) = delete;
+  RoundsAs& operator=(const RoundsAs&) = delete;
+};
+
 }  // namespace
 
 Launcher::Launcher(int threads) {
@@ -117,6 +130,7 @@ Launcher::~Launcher() {
 
 LaunchEnd Launcher::run(const Launch& launch) {
   plan_ = make_plan(launch);
+  rounding_ = launch.rounding;
   const auto& grid = launch.numbers.grid;
   blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
             static_cast<std::uint64_t>(grid[2]);
@@ -179,6 +193,7 @@ void Launcher::serve(int lane) {
 
 void Launcher::work(BlockRunner& runner) {
   const ThreadTime time(cpu_ns_);
+  const RoundsAs rounds(rounding_);
   bool bound = false;
   while (!abandoned_.load(std::memory_order_relaxed)) {
     const std::uint64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);

@@ -22,6 +22,7 @@ struct Launch {
   unsigned char poison = 0xff;  ///< of shared memory
   bool fibers = false;
   bool interleaved = false;  ///< BlockPlan
+  Rounding rounding = Rounding::nearest;
 };
 
 struct LaunchEnd {
@@ -55,6 +56,7 @@ class Launcher {
   bool leaving_ = false;
 
   BlockPlan plan_;
+  Rounding rounding_ = Rounding::nearest;
   std::uint64_t blocks_ = 0, chunk_ = 1, stride_ = 1, offset_ = 0;
   bool descending_ = false;
   std::atomic<std::uint64_t> next_{0};

@@ -261,7 +261,8 @@ class Worker {
          .seed = command.seed,
          .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
          .fibers = fibers_,
-         .interleaved = command.interleaved});
+         .interleaved = command.interleaved,
+         .rounding = command.rounding});
   }
 
   void finish(LaunchReply& reply,

@@ -21,6 +21,10 @@ struct LastOf<DType> {
   static constexpr auto value = kDTypes.back().dtype;
 };
 template <>
+struct LastOf<Rounding> {
+  static constexpr auto value = Rounding::downward;
+};
+template <>
 struct LastOf<Schedule> {
   static constexpr auto value = Schedule::random;
 };
@@ -84,6 +88,7 @@ struct Description<LaunchCommand> : Unnamed<&LaunchCommand::numbers,
                                             &LaunchCommand::seed,
                                             &LaunchCommand::over_results,
                                             &LaunchCommand::interleaved,
+                                            &LaunchCommand::rounding,
                                             &LaunchCommand::guards,
                                             &LaunchCommand::shared,
                                             &LaunchCommand::scratch_bytes,

@@ -83,6 +83,7 @@ struct LaunchCommand {
   bool over_results = false;
   /// threads of a block switch at accesses to memory, of code that was compiled for it
   bool interleaved = false;
+  Rounding rounding = Rounding::nearest;
   /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
   std::uint8_t guards = 0;
   /// Two bound tensors that share the buffer of the larger one, with the contents of the first,

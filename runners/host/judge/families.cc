@@ -136,13 +136,16 @@ bool Families::judge_baseline(const Workload& workload,
   const auto declared = oracle_.kept_inputs(workload, 0);
   std::map<std::string, Allowance> allowances;
   bool keeps_class = true;
+  const auto compared = [&](const std::string& name, const Tensor& values) {
+    return compare(values, inputs.expected.at(name), allowances.at(name).tolerance,
+                   inputs.infinities);
+  };
   const auto take_in = [&](const TensorMap& outputs) {
     bool told = true;
     for (const auto& [name, values] : outputs) {
       Allowance& allowed = allowances.at(name);
-      const Comparison comparison =
-          compare(values, inputs.expected.at(name), allowed.tolerance, inputs.infinities);
-      extend(allowed.reach, comparison);
+      const Comparison comparison = compared(name, values);
+      extend(allowed.reach.baseline, comparison);
       told = told && (shared ? comparison.passed : classes_agree(comparison));
       if (info(values.dtype).is_float && !allowed.tolerance.exact)
         keeps_class = keeps_class && classes_agree(comparison);
@@ -166,6 +169,11 @@ bool Families::judge_baseline(const Workload& workload,
   constexpr std::uint64_t kNudges = 2;  // upwards, and at random
   for (std::uint64_t seed = 0; seed < kNudges && !shared; ++seed)
     take_in(run_baseline(workload, nudged(inputs, seed), shared));
+  for (const Rounding rounding : {Rounding::upward, Rounding::downward}) {
+    if (shared) break;
+    for (const auto& [name, values] : oracle_.rounded(workload, inputs, rounding))
+      extend(allowances.at(name).reach.reference, compared(name, values));
+  }
   // What a last place of the inputs makes infinite or not, no other kernel can be held to.
   if (!keeps_class) return false;
   inputs.allowances = std::move(allowances);

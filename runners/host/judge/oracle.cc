@@ -52,7 +52,10 @@ const std::string& Oracle::object_for(const Workload& workload) {
   return objects_.emplace(macros, compiled.object_path).first->second;
 }
 
-TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, bool again) {
+TensorMap Oracle::run_kernel(const Workload& workload,
+                             const InputSet& inputs,
+                             Rounding rounding,
+                             bool again) {
   const std::string place = spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel");
   const auto fail = [&](const std::string& what) {
     return bad_input(place, "", "a kernel that runs on workload " + workload.name + ": " + what);
@@ -60,7 +63,7 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, b
   const WorkerClient::Limit limit(10 * options_.launch_seconds + 1);  // naive on purpose
   const auto loaded = worker_.load(object_for(workload), 0, limit, {});
   if (loaded.loss && loaded.loss->killed_from_outside() && !again)
-    return run_kernel(workload, inputs, true);
+    return run_kernel(workload, inputs, rounding, true);
   if (loaded.loss || !loaded.reply.problem.empty()) throw fail("it cannot be loaded");
   const auto arguments = bound_arguments(spec_, workload, inputs);
   const std::vector<ParameterLayout> layouts = parameter_layouts(spec_);
@@ -88,11 +91,12 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, b
   command.numbers = evaluate(plan, spec_.bindings(workload, kernel_.tunables), place + "/launch");
   if (const auto problem = launch_problem(command.numbers); !problem.empty()) throw fail(problem);
   command.seed = inputs.seed;
+  command.rounding = rounding;
   if (worker_.bind(arguments, limit, {}, struct_parameters(spec_)))
     throw fail("its tensors do not fit in memory");
   auto answer = worker_.launch(command, limit, {});
   if (answer.loss && answer.loss->killed_from_outside() && !again)
-    return run_kernel(workload, inputs, true);
+    return run_kernel(workload, inputs, rounding, true);
   if (answer.loss)
     throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
   if (answer.reply.end != BlockEnd::done) throw fail(answer.reply.detail);
@@ -120,6 +124,16 @@ void Oracle::expect(const Workload& workload, InputSet& inputs) {
   for (const ArgSpec* const arg : output_arguments(spec_)) {
     if (!inputs.expected.contains(arg->name))
       throw bad_input(spec_.origin + "/reference", "", "a value for output " + arg->name);
+  }
+}
+
+TensorMap Oracle::rounded(const Workload& workload, const InputSet& inputs, Rounding rounding) {
+  const std::lock_guard lock(mutex_);
+  if (source_) return {};
+  try {
+    return run_kernel(workload, inputs, rounding);
+  } catch (const Error&) {
+    return {};
   }
 }
 

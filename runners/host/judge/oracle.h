@@ -30,6 +30,11 @@ class Oracle {
                                                        std::uint64_t seed);
   /// Computes the expected outputs of `inputs`. Throws as above.
   void expect(const Workload& workload, InputSet& inputs);
+  /// The outputs of a reference kernel whose arithmetic rounds in one direction; empty if the
+  /// reference is no kernel, or fails.
+  [[nodiscard]] TensorMap rounded(const Workload& workload,
+                                  const InputSet& inputs,
+                                  Rounding rounding);
   /// As `inputs`, cached.
   [[nodiscard]] std::shared_ptr<const InputSet> kept_inputs(const Workload& workload,
                                                             std::uint64_t seed);
@@ -41,6 +46,7 @@ class Oracle {
   /// `again`: a repetition after the worker was killed from outside.
   [[nodiscard]] TensorMap run_kernel(const Workload& workload,
                                      const InputSet& inputs,
+                                     Rounding rounding = Rounding::nearest,
                                      bool again = false);
   [[nodiscard]] const std::string& object_for(const Workload& workload);
 

@@ -14,6 +14,7 @@
 #include "register_gates.h"
 #include "register_moves.h"
 #include "runners/cuda/code/ptx.h"
+#include "runners/cuda/code/ptx_rounding.h"
 #include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "tests/cuda/support.h"
@@ -205,6 +206,7 @@ TEST_CASE(
     const DelayedPtx made = delay_ptx(code.ptx, 256);
     CHECK(made.why == "");
     CHECK(assemble(ptxas, made.text) == "");
+    CHECK(assemble(ptxas, round_ptx(code.ptx, PtxRounding::upward)) == "");
     ++kernels;
     sites += made.sites;
     splits += made.splits;

@@ -121,4 +121,13 @@ TEST_CASE(
   CHECK(honest + passed == 5);
 }
 
+TEST_CASE(
+    "where a kernel is its own reference, other orders of its sums pass on inputs that are all "
+    "alike, and terms that are cut or left out do not") {
+  const auto runner = host_runner();
+  const auto [bad, honest] = judge_all(*runner, "norm_own", [](const Candidate&) { return true; });
+  CHECK(bad == 4);
+  CHECK(honest == 1);
+}
+
 TEST_SUITE_END();
