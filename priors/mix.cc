@@ -151,14 +151,29 @@ class MixedPrior final : public Prior {
   Remembered remembered_;
 };
 
+const PriorRegistry& registered() {
+  static const PriorRegistry kPriors = [] {
+    PriorRegistry all("prior");
+    register_priors(all);
+    return all;
+  }();
+  return kPriors;
+}
+
+void check_sources(const Options& options) {
+  for (const std::string& name : move_names(options.of<PriorOptions>().sources)) {
+    if (name == "mix" || !registered().contains(name))
+      throw bad_input("prior.sources", name, "priors that are no mixture: of " + registered().names());
+  }
+}
+
 std::unique_ptr<Prior> make_mix(const PriorConfig& config) {
   const PriorOptions options =
       config.options != nullptr ? config.options->of<PriorOptions>() : PriorOptions{};
-  PriorRegistry registry("prior");
-  register_priors(registry);
+  if (config.options != nullptr) check_sources(*config.options);
+  const PriorRegistry& registry = registered();
   std::vector<std::unique_ptr<Prior>> sources;
   for (const std::string& name : move_names(options.sources)) {
-    if (name == "mix") throw bad_input("prior.sources", name, "priors that are no mixture");
     // nothing was learned yet
     if (name == "learned" && !(config.read && config.read(kModelFile))) continue;
     sources.push_back(registry.create("prior.sources", name, config));
@@ -175,7 +190,7 @@ void register_prior_mix(PriorRegistry& registry) {
   registry.add("mix",
                "the priors of prior.sources, weighed by how well each told what improves in this "
                "run (docs/priors.md)",
-               make_mix, {&PriorOptions::kind()});
+               make_mix, {&PriorOptions::kind()}, check_sources);
 }
 
 }  // namespace warpath

@@ -13,6 +13,7 @@
 namespace warpath {
 
 struct OptionGroupKind;  // engine/plugin/option_group.h
+struct Options;          // engine/plugin/options.h
 
 /// Named factories of one interface. An ordinary object without global state, filled by generated
 /// `register_*` calls (the top meson.build holds the only list of names). Iterates in name order.
@@ -20,10 +21,14 @@ template <class Interface, class... Args>
 class Registry {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(Args...)>;
+  /// Throws Error(bad_input) if one of its options is wrong in a way that its description does not
+  /// say: a name in a list, a file that is not there.
+  using Check = void (*)(const Options& options);
   struct Entry {
     std::string help;
     Factory make;
     std::vector<const OptionGroupKind*> options;  ///< its own options, or shared ones
+    Check check;                                  ///< may be null
   };
 
   /// `kind` names the interface in messages ("move", "selection policy").
@@ -33,9 +38,16 @@ class Registry {
   void add(const std::string& name,
            const std::string& help,
            Factory make,
-           std::vector<const OptionGroupKind*> options = {}) {
+           std::vector<const OptionGroupKind*> options = {},
+           Check check = nullptr) {
     WARPATH_CHECK(
-        entries_.try_emplace(name, Entry{help, std::move(make), std::move(options)}).second);
+        entries_.try_emplace(name, Entry{help, std::move(make), std::move(options), check}).second);
+  }
+  /// The checks of all entries, whichever is chosen: a wrong option is never ignored silently.
+  void check(const Options& options) const {
+    for (const auto& [name, entry] : entries_) {
+      if (entry.check != nullptr) entry.check(options);
+    }
   }
   [[nodiscard]] bool contains(std::string_view name) const {
     return entries_.find(name) != entries_.end();

@@ -115,9 +115,6 @@ struct RunnerTraits {
   /// False if outcomes come from a model or a recording: nothing is learned from them for later
   /// runs.
   bool evaluates = true;
-  /// Throws Error(bad_input) if an option of this runner is wrong. Called whichever runner is
-  /// chosen: a wrong option is never ignored silently.
-  void (*check)(const Options& options) = nullptr;
   /// Throws Error if this machine cannot run it with these options.
   void (*require)(const Options& options) = nullptr;
   /// Its rank for `--runner auto`, which chooses the runner of the highest; 0, or no function: it
@@ -137,8 +134,9 @@ class RunnerRegistry : public Registry<Runner, const RunnerConfig&> {
            const std::string& help,
            Factory make,
            std::vector<const OptionGroupKind*> options = {},
-           RunnerTraits traits = {}) {
-    Registry::add(name, help, std::move(make), std::move(options));
+           RunnerTraits traits = {},
+           Check check = nullptr) {
+    Registry::add(name, help, std::move(make), std::move(options), check);
     traits_.emplace(name, std::move(traits));
   }
   /// Null if there is no such runner.

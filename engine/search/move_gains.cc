@@ -51,7 +51,7 @@ std::uint32_t Gains::add_context(std::vector<std::uint64_t> labels) {
   return static_cast<std::uint32_t>(contexts_.size() - 1);
 }
 
-void Gains::add(const Candidate& move, std::uint32_t context, double gain) {
+void Gains::add(const NodeMove& move, std::uint32_t context, double gain) {
   size_.add(std::abs(gain));
   trust_.add(move.log_prior, gain);
   if (move.label != 0) history_[move.family].push_back({move.label, context, gain});
@@ -70,7 +70,7 @@ double Gains::weight(std::uint32_t context) {
   return out;
 }
 
-double Gains::expected(const Candidate& move, double bonus) {
+double Gains::expected(const NodeMove& move, double bonus) {
   constexpr double kPrior = 2;           // trials that each more general mean counts for
   constexpr std::ptrdiff_t kMost = 100;  // the family's latest ones
   Weighed own, others;

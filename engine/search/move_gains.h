@@ -31,7 +31,7 @@ class Trust {
 };
 
 /// A move of a node.
-struct Candidate {
+struct NodeMove {
   std::uint32_t action = 0;
   double log_prior = 0;                               // of P(s,a) times the number of actions
   std::uint64_t label = 0;                            // Space::label
@@ -48,12 +48,12 @@ class Gains {
   /// Makes a variant a context, given by the moves that lead to it, of which one made twice is
   /// undone; returns its number.
   [[nodiscard]] std::uint32_t add_context(std::vector<std::uint64_t> labels);
-  void add(const Candidate& move, std::uint32_t context, double gain);
+  void add(const NodeMove& move, std::uint32_t context, double gain);
   /// From now on gains are expected at `context`.
   void look_from(std::uint32_t context);
   /// The mean of trials, shrunk to that of other moves of its family, and this to what P predicts;
   /// with a `bonus` for what was seldom tried, in mean absolute gains.
-  [[nodiscard]] double expected(const Candidate& move, double bonus);
+  [[nodiscard]] double expected(const NodeMove& move, double bonus);
   /// Mean absolute gain.
   [[nodiscard]] double size() const { return size_.value(); }
   void keep(StrategyState& state) { state(history_, contexts_, size_, trust_); }

@@ -127,9 +127,9 @@ class Drafting {
     tensors.settle(sizes_.gpu, sizes_.host);
     if (fit_sizes(sizes_, limits(tensors), step_)) tensors.settle(sizes_.gpu, sizes_.host);
     if (tensors.by_block()) {
-      for (BlockExtent& extent : layout_.block) extent.tunable.clear();
+      for (ThreadExtent& extent : layout_.block) extent.tunable.clear();
     }
-    for (const BlockExtent& extent : layout_.block) {
+    for (const ThreadExtent& extent : layout_.block) {
       if (extent.in_text && !extent.tunable.empty()) text.settable.insert(extent.tunable);
     }
     source_ = final_text(text);
@@ -202,7 +202,7 @@ class Drafting {
     for (const auto& loop : facts.loops) {
       if (loop->counted) question.extents.merge(loop->end.names());
     }
-    for (const BlockExtent& extent : layout_.block) {
+    for (const ThreadExtent& extent : layout_.block) {
       if (!layout_.assumed.empty()) question.multiples.insert(extent.value);
     }
     question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
@@ -289,7 +289,7 @@ class Drafting {
 
   json tunables() {
     json out = json::array();
-    for (const BlockExtent& extent : layout_.block) {
+    for (const ThreadExtent& extent : layout_.block) {
       const bool listed =
           std::ranges::any_of(out, [&](const json& one) { return one["name"] == extent.tunable; });
       if (extent.tunable.empty() || listed) continue;

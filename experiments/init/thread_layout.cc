@@ -405,7 +405,7 @@ class LayoutReader {
 }  // namespace
 
 std::string ThreadLayout::block_text(std::size_t axis, bool tunables) const {
-  const BlockExtent& extent = block[axis];
+  const ThreadExtent& extent = block[axis];
   return tunables && !extent.tunable.empty() ? extent.tunable : std::to_string(extent.value);
 }
 
@@ -422,7 +422,7 @@ std::string ThreadLayout::grid_text(std::size_t axis, bool tunables) const {
   // a tile of the text follows the tunable that it is made of, its own axis's or another's
   const auto number = extent.step.constant();
   for (const std::size_t other : {axis, (axis + 1) % 3, (axis + 2) % 3}) {
-    const BlockExtent& threads = block[other];
+    const ThreadExtent& threads = block[other];
     if (!tunables || !number || !threads.in_text || threads.tunable.empty()) continue;
     if (*number % threads.value != 0 || *number == 1) continue;
     const std::int64_t times = *number / threads.value;

@@ -21,7 +21,7 @@ struct LayoutGuess {
 };
 
 /// Threads of a block along one axis.
-struct BlockExtent {
+struct ThreadExtent {
   std::int64_t value = 1;
   std::string tunable;   ///< its name if moves may change it; otherwise empty
   bool in_text = false;  ///< the tunable is a constant of the file
@@ -36,7 +36,7 @@ struct GridExtent {
 
 /// The threads that a kernel is written for.
 struct ThreadLayout {
-  std::array<BlockExtent, 3> block;
+  std::array<ThreadExtent, 3> block;
   std::array<GridExtent, 3> grid;
   std::string smem_bytes = "0";     ///< dynamic shared memory, as host code says
   std::int64_t smem_of_thread = 0;  ///< otherwise; 0: none

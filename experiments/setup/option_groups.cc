@@ -8,6 +8,18 @@
 #include "register_runners.h"
 
 namespace warpath {
+namespace {
+
+const PriorRegistry& priors_of_build() {
+  static const PriorRegistry kPriors = [] {
+    PriorRegistry all("prior");
+    register_priors(all);
+    return all;
+  }();
+  return kPriors;
+}
+
+}  // namespace
 
 const Options& default_options() {
   static const Options kDefaults = [] {
@@ -16,13 +28,15 @@ const Options& default_options() {
     register_runners(runners);
     add_search_options(all);
     all.add_all(runners);
-    PriorRegistry priors("prior");
-    register_priors(priors);
-    all.add_all(priors);
+    all.add_all(priors_of_build());
     all.add(LlmOptions::kind());
     return all;
   }();
   return kDefaults;
+}
+
+void check_priors(const Options& options) {
+  priors_of_build().check(options);
 }
 
 }  // namespace warpath

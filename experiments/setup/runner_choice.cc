@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
+#include "experiments/setup/option_groups.h"
 #include "register_runners.h"
 
 namespace warpath {
@@ -38,9 +39,8 @@ const RunnerTraits* traits_of(std::string_view runner_text) {
 RunnerChoice choose_runner(std::string_view text,
                            const RunnerRegistry& registry,
                            const Options& options) {
-  for (const auto& [name, entry] : registry.entries()) {
-    if (const auto check = registry.traits(name)->check) check(options);
-  }
+  registry.check(options);
+  check_priors(options);
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
                       colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};

@@ -30,6 +30,8 @@ bool are_indices(std::string_view gpus) {
   return true;
 }
 
+}  // namespace
+
 void check_devices(const Options& options) {
   const std::string& gpus = gpus_of(options);
   std::error_code none;
@@ -40,6 +42,8 @@ void check_devices(const Options& options) {
     throw bad_input("--gpus", gpus.empty() ? "\"\"" : gpus,
                     "all, none, indices (0,1) or a file of worker command lines");
 }
+
+namespace {
 
 /// Whether the devices are there; workers elsewhere are found out about when they are started.
 bool available(const std::string& gpus, std::string& why) {
@@ -66,7 +70,7 @@ int automatic_rank(const Options& options) {
 }  // namespace
 
 RunnerTraits runner_traits() {
-  return {.check = check_devices, .require = require_devices, .automatic_rank = automatic_rank};
+  return {.require = require_devices, .automatic_rank = automatic_rank};
 }
 
 }  // namespace warpath::cuda

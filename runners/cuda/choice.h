@@ -4,6 +4,8 @@
 
 namespace warpath::cuda {
 
+/// Throws Error(bad_input) unless cuda.gpus can be meant.
+void check_devices(const Options& options);
 /// The traits of the runner, without its workers: the same whether or not this build has the
 /// runner.
 [[nodiscard]] RunnerTraits runner_traits();

@@ -361,6 +361,11 @@ std::map<std::string, double> CudaRunner::figures() const {
   return out;
 }
 
+void check_options(const Options& options) {
+  check_devices(options);
+  const GatePlan plan(options.of<CudaOptions>(), GateTable());
+}
+
 }  // namespace
 
 void register_runner_cuda(RunnerRegistry& registry);
@@ -374,7 +379,7 @@ void register_runner_cuda(RunnerRegistry& registry) {
       "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
       "worker process a device",
       [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
-      {&CudaOptions::kind()}, std::move(traits));
+      {&CudaOptions::kind()}, std::move(traits), check_options);
 }
 
 }  // namespace warpath

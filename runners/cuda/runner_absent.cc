@@ -24,7 +24,7 @@ void register_runner_cuda(RunnerRegistry& registry) {
   registry.add(
       "cuda", "CUDA C++ on GPUs; not in this build, which had no CUDA headers",
       [](const RunnerConfig&) -> std::unique_ptr<Runner> { refuse(); }, {&CudaOptions::kind()},
-      std::move(traits));
+      std::move(traits), cuda::check_devices);
 }
 
 }  // namespace warpath

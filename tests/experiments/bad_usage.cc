@@ -91,6 +91,9 @@ TEST_CASE(
       {run({"--input", spec, "--set", "search.widening=none"}), "search.widening"},
       {run({"--input", spec, "--set", "search.sharing=forest"}), "search.sharing"},
       {run({"--input", spec, "--set", "record.sync=sometimes"}), "record.sync"},
+      // options of plug-ins that are not chosen
+      {run({"--input", spec, "--set", "cuda.screening=screening,nothing"}), "got nothing"},
+      {run({"--input", spec, "--set", "prior.sources=rules,nothing"}), "got nothing"},
       {run({"--input", spec, "--prior", "oracle"}), "oracle"},
       {run({"--input", spec, "--config", config}), "config.json/run/seeds"},
       {run({"--input", spec, "--config", folder / "absent.json"}), "absent.json"},

@@ -139,6 +139,28 @@ TEST_CASE("docs/architecture.md names the rooms in their order") {
   }
 }
 
+TEST_CASE("a type that a header defines is the only one of its name in its namespace") {
+  const std::regex type("^(?:struct|class|enum class) (\\w+)(?: final)?(?: : [^;]*)? ?\\{");
+  const std::regex space("^namespace ([\\w:]+) \\{");
+  std::map<std::string, std::string> defined;
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    for (const fs::path& file : sources_in(folder)) {
+      if (file.extension() != ".h") continue;
+      std::string within;
+      for (const std::string& line : lines_of(read_file(source_root() / file))) {
+        std::smatch found;
+        if (std::regex_search(line, found, space)) within = found[1];
+        if (!std::regex_search(line, found, type)) continue;
+        const std::string name = within + "::" + found[1].str();
+        const auto [at, is_new] = defined.emplace(name, file.string());
+        CHECK_MESSAGE(is_new, name, " is in ", file.string(), " and ", at->second);
+      }
+    }
+  }
+  CHECK(defined.size() > 500);
+}
+
 TEST_CASE("no folder has more than 40 sources and their headers, but for one a gate") {
   for (const auto& [folder, allowed] : kMayInclude) {
     std::map<std::string, std::set<std::string>> stems;

@@ -69,12 +69,12 @@ class History final : public Strategy {
  private:
   struct Trial {
     NodeId from = kNoNode;
-    Candidate move;
+    NodeMove move;
     void keep(StrategyState& state) { state(from, move, move.log_prior, move.label, move.family); }
   };
   /// A node whose moves were asked for.
   struct Place {
-    std::vector<Candidate> untried;      // by P(s,a) descending
+    std::vector<NodeMove> untried;      // by P(s,a) descending
     std::uint32_t context = 0;           // of gains_
     std::vector<std::uint64_t> put_off;  // families, sorted
     bool late = false;                   // only moves that are put off are left
@@ -122,7 +122,7 @@ class History final : public Strategy {
     bool put_off = false;
   };
   Move best_move(Field& field, NodeId from) {
-    const std::vector<Candidate>& moves = place(field, from).untried;
+    const std::vector<NodeMove>& moves = place(field, from).untried;
     const std::vector<std::uint64_t> off = put_off(field, from);
     gains_.look_from(places_.at(index(from)).context);
     Move out;
@@ -219,7 +219,7 @@ class History final : public Strategy {
       out = choice;
     };
     const Graph& graph = field.graph();
-    const std::vector<Candidate>& moves = place(field, dive_.at).untried;
+    const std::vector<NodeMove>& moves = place(field, dive_.at).untried;
     for (EdgeId edge = graph[dive_.at].first_out; edge != kNoEdge; edge = graph[edge].next_out) {
       const NodeId child = graph[edge].target;
       if (field.measured(child) && field.twin(child) == kNoNode &&
@@ -237,8 +237,8 @@ class History final : public Strategy {
 
   /// Applies an untried move of `from`.
   Field::Arrival take(Field& field, NodeId from, std::size_t at) {
-    std::vector<Candidate>& moves = places_.at(index(from)).untried;
-    const Candidate move = moves[at];
+    std::vector<NodeMove>& moves = places_.at(index(from)).untried;
+    const NodeMove move = moves[at];
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
     const Field::Arrival arrival = field.act(from, move.action);
     if (arrival.fresh) {
@@ -275,10 +275,10 @@ class History final : public Strategy {
     if (out.opened) return out;
     out.opened = true;
     const std::uint32_t count = field.actions(node);
-    std::vector<Candidate> moves;
+    std::vector<NodeMove> moves;
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       const auto [action, prior] = field.ranked(node, rank);
-      if (!first && std::ranges::find(out.untried, action, &Candidate::action) == out.untried.end())
+      if (!first && std::ranges::find(out.untried, action, &NodeMove::action) == out.untried.end())
         continue;
       constexpr double kLeast = 1e-3;
       const double share = std::max(kLeast, static_cast<double>(prior) * count);

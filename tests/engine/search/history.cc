@@ -81,9 +81,9 @@ TEST_CASE("what gained elsewhere is tried first, what lost there last, whatever 
 TEST_CASE("a move never tried is expected to do what others of its kind did, until it is tried") {
   Gains gains(5);
   const std::uint32_t root = gains.add_context({});
-  const Candidate four{.action = 0, .log_prior = 0, .label = 4, .family = 1};
-  const Candidate eight{.action = 1, .log_prior = 0, .label = 8, .family = 1};
-  const Candidate other{.action = 2, .log_prior = 0, .label = 9, .family = 2};
+  const NodeMove four{.action = 0, .log_prior = 0, .label = 4, .family = 1};
+  const NodeMove eight{.action = 1, .log_prior = 0, .label = 8, .family = 1};
+  const NodeMove other{.action = 2, .log_prior = 0, .label = 9, .family = 2};
   gains.add(four, root, 1);
   gains.add({.action = 3, .log_prior = 0, .label = 7, .family = 3}, root, -1);
   gains.look_from(root);
@@ -98,7 +98,7 @@ TEST_CASE("a kind of which much was tried is less of an unknown than one of whic
   for (std::uint64_t label = 1; label <= 4; ++label)
     gains.add({.action = 0, .log_prior = 0, .label = label, .family = 1}, root, 1);
   gains.look_from(root);
-  const Candidate known{.action = 0, .log_prior = 0, .label = 5, .family = 1},
+  const NodeMove known{.action = 0, .log_prior = 0, .label = 5, .family = 1},
       unknown{.action = 0, .log_prior = 0, .label = 6, .family = 2};
   CHECK(gains.expected(known, 0) == doctest::Approx(gains.expected(unknown, 0)));
   CHECK(gains.expected(known, 1) < gains.expected(unknown, 1));
@@ -152,7 +152,7 @@ TEST_CASE("a trial at a similar variant says more than one far away") {
   Gains gains(1);
   const std::uint32_t root = gains.add_context({}), far = gains.add_context({1, 2, 3}),
                       near = gains.add_context({3, 1, 2, 4}), undone = gains.add_context({5, 5});
-  const Candidate move{.action = 0, .log_prior = 0, .label = 9};
+  const NodeMove move{.action = 0, .log_prior = 0, .label = 9};
   gains.add(move, root, -1);
   gains.add(move, far, 1);
   gains.look_from(near);
