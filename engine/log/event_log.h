@@ -52,7 +52,7 @@ class EventReader {
   void retry();
   /// "FILE:LINE" of the object last returned; LINE in its file, uncompressed.
   [[nodiscard]] std::string place() const;
-  /// That of what follows.
+  /// "FILE:LINE" of the object that next() returns next, for messages.
   [[nodiscard]] std::string place_of_next() const;
 
  private:

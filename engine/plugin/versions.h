@@ -24,8 +24,8 @@ inline constexpr std::size_t kMostVersions = 4;
 
 /// A move that is carried out for each of version_sizes(), seeing only the workloads of that size,
 /// and once for all of them. Where the results agree there is one kernel. Where they differ, or the
-/// move does not apply to all, each size has its own version from then on: what became of it, or
-/// what it was; and the kernel as it was remains for every other size. That general kernel is
+/// move does not apply to all, each size gets a version of its own, transformed or, where
+/// the move does not apply, unchanged; the original kernel serves all other sizes. That general kernel is
 /// changed only as long as it serves a scored workload. The variant itself is the version of the
 /// first size. A move that makes versions is returned as it is.
 [[nodiscard]] std::unique_ptr<Move> with_versions(std::unique_ptr<Move> move);

@@ -116,7 +116,8 @@ class KernelSpace final : public VariantSpace {
   // For a snapshot.
   /// Where the records are; of a session in a file of the run folder.
   [[nodiscard]] RecordStore& records() { return records_; }
-  /// All but the records, which must be those of then.
+  /// Saves or restores everything except the records; on restore these must be as they were when it
+  /// was saved.
   void keep(StrategyState& state);
 
  private:
@@ -173,7 +174,7 @@ class KernelSpace final : public VariantSpace {
   /// What it said when the node was opened, if that is recorded.
   [[nodiscard]] std::optional<std::vector<Proposal>> said(NodeId node,
                                                           const Proposer& proposer) const;
-  /// What `proposer` says of a node, or said.
+  /// The proposals of `proposer` at `node`: the recorded ones if there are any, otherwise new ones.
   [[nodiscard]] std::vector<Proposal> ask(NodeId node,
                                           Proposer& proposer,
                                           const ProposalContext& context,

@@ -95,7 +95,8 @@ class Strategy {
   [[nodiscard]] virtual NodeId next(Field& field) = 0;
   /// The graph has received the outcome of a node returned by next().
   virtual void complete(Field&, NodeId) {}
-  /// Writes or reads all that next() and complete() go by, but for `field`, which is as it was.
+  /// Saves or restores the strategy's state. The state of `field` is restored separately, before
+  /// this call.
   virtual void keep(StrategyState& state, Field& field) = 0;
   /// True if it goes on from nodes that it did not ask for (Search::graft): inner tuning is then of
   /// use beside it.

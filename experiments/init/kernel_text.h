@@ -20,12 +20,11 @@ struct TextOptions {
   std::set<std::string, std::less<>> named = {};
 };
 
-/// The kernel with what it names of its file and nothing else: device functions, macros, types,
-/// constants, each with what it names in turn, in the file's order and out of their namespaces,
-/// which are named no more. Branches of conditions that are not taken, host functions and other
-/// kernels are left out, headers of types that the text does not name, and what `template <>` gives
-/// for types that the file does not declare. The text need not compile: what comes from elsewhere
-/// is missing.
+/// The kernel and the declarations of its file that it uses, directly or indirectly (device
+/// functions, macros, types, constants), in the file's order. Namespaces are removed, as are
+/// qualifiers that name them. Left out: branches of conditions that are not taken, host functions,
+/// other kernels, headers of types that the text does not use, and specialisations for types that
+/// the file does not declare. The text need not compile: declarations of other files are missing.
 [[nodiscard]] std::string kernel_text(const model::Unit& unit,
                                       const model::Function& kernel,
                                       const TextOptions& options = {});

@@ -27,10 +27,10 @@ class TreeChange {
              FolderFiles exported,
              const std::string& run);
 
-  /// Makes the tree as it was, or as it is to be.
+  /// Writes the changed files to the tree, or the original ones.
   void put(bool changed);
   [[nodiscard]] bool is_changed() const { return changed_; }
-  /// The tree was changed at some time, so that what is built of it may be of the change.
+  /// True if the change was ever applied: build products may be stale even after a revert.
   [[nodiscard]] bool was_changed() const { return was_changed_; }
   /// The change stays; `report` (JSON) is kept in the journal. It can still be reverted.
   void keep(const std::string& report);

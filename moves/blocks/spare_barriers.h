@@ -27,7 +27,8 @@ struct SpareBarrier {
                                                        const model::KernelModel& model,
                                                        std::string& why);
 
-/// Those of them that may go together: each of them once those before it have gone.
+/// A subset of `each` that can be removed together: every one of them remains redundant after the
+/// earlier ones are removed.
 [[nodiscard]] std::vector<SpareBarrier> spare_together(const MoveContext& context,
                                                        const model::KernelModel& model,
                                                        const std::vector<SpareBarrier>& each);

@@ -15,7 +15,7 @@ namespace warpath {
                                                    const model::KernelModel& model,
                                                    const model::Polynomial& size);
 
-/// The same of the exclusive bound of a counted loop, whatever locals it is said by.
+/// As above, for the exclusive upper bound of a counted loop; local variables are resolved.
 [[nodiscard]] std::optional<std::string> plan_text_of_end(const MoveContext& context,
                                                           const model::KernelModel& model,
                                                           const model::Loop& loop);

@@ -6,7 +6,7 @@
 
 namespace warpath {
 
-/// Of the strategies that draw before they conclude.
+/// Options of the strategies that begin with random draws.
 struct StartOptions {
   static constexpr std::string_view kGroup = "search";
   static constexpr OptionsOf kOf = OptionsOf::search;

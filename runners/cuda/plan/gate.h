@@ -49,7 +49,7 @@ inline constexpr std::string_view kGuardGate = "guard_zones";
 inline constexpr std::string_view kIsolationGate = "isolation";
 inline constexpr std::string_view kSanitizerGate = "sanitizer";
 inline constexpr std::string_view kLargeTensorsGate = "large_tensors";
-/// A plan that has it reads the counters of what is fast, too.
+/// With this gate in the plan, counters are also read for fast candidates.
 inline constexpr std::string_view kCountersGate = "counters";
 
 /// The input of gates on text and code. Null pointers: not available yet; text gates run before
