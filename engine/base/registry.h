@@ -44,7 +44,7 @@ class Registry {
         entries_.try_emplace(name, Entry{help, std::move(make), std::move(options), check}).second);
   }
   /// The checks of all entries, whichever is chosen: a wrong option is never ignored silently.
-  void check(const Options& options) const {
+  void check_options(const Options& options) const {
     for (const auto& [name, entry] : entries_) {
       if (entry.check != nullptr) entry.check(options);
     }

@@ -36,7 +36,7 @@ const Options& default_options() {
 }
 
 void check_priors(const Options& options) {
-  priors_of_build().check(options);
+  priors_of_build().check_options(options);
 }
 
 }  // namespace warpath

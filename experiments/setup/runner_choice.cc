@@ -39,7 +39,7 @@ const RunnerTraits* traits_of(std::string_view runner_text) {
 RunnerChoice choose_runner(std::string_view text,
                            const RunnerRegistry& registry,
                            const Options& options) {
-  registry.check(options);
+  registry.check_options(options);
   check_priors(options);
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
