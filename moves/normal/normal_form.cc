@@ -10,6 +10,7 @@
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
+#include "moves/normal/own_slots.h"
 #include "moves/normal/thread_groups.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -30,7 +31,7 @@ std::size_t vetoes(const KernelFacts& facts) {
       std::ranges::count_if(facts.accesses, [](const Access& a) { return a.in_helper; }));
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
-  out += nested_returns(facts).size() + second_names(facts);
+  out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size();
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -160,7 +161,7 @@ class Normaliser {
     }
     if (!done) {
       edits.clear();
-      done = enclose_rest(site, edits) || one_value(site, edits);
+      done = enclose_rest(site, edits) || keep_slots(site, edits) || one_value(site, edits);
     }
     if (done) now_.source = edited(unit.source(), std::move(edits));
     return done;

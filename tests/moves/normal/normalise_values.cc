@@ -88,4 +88,47 @@ TEST_CASE("a return with more to skip than its block stays") {
   CHECK_FALSE(refused("", kIndex + "  if (i >= n) return;\n  y[i] = x[i];\n").empty());
 }
 
+namespace {
+
+const std::string kTree =
+    "  for (int s = blockDim.x / 2; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
+    "__syncthreads();\n  }\n  if (i < n) y[i] = part[0] + x[i];\n";
+
+std::string summing(const std::string& adds) {
+  return "  __shared__ float part[64];\n  int t = threadIdx.x;\n" + kIndex + adds +
+         "  __syncthreads();\n" + kTree;
+}
+
+}  // namespace
+
+TEST_CASE("an element of shared memory that a thread adds to alone is its variable until then") {
+  const Normal k("", summing("  part[t] = 0;\n  for (int j = t; j < n; j += blockDim.x) part[t] += "
+                             "x[j];\n  part[t] *= 0.5f;\n"));
+  CHECK(k.why.empty());
+  CHECK(k.has("  float part_own = 0;\n"));
+  CHECK(k.has("part_own += x[j];"));
+  CHECK(k.has("  part_own *= 0.5f;\n  part[t] = part_own;\n  __syncthreads();\n"));
+  CHECK(k.has("if (t < s) part[t] += part[t + s];"));
+  const Normal two("", "  __shared__ float more[64];\n" +
+                           summing("  more[t] = part[t] = 0;\n  for (int j = t; j < n; j += "
+                                   "blockDim.x) {\n    part[t] += x[j];\n    more[t] += 1;\n  }\n  "
+                                   "part[t] += more[t];\n"));
+  CHECK(two.has("  float more_own = 0;\n"));
+  CHECK(two.has("  float part_own = 0;\n"));
+  CHECK(two.has("part_own += more_own;"));
+}
+
+TEST_CASE("an element that others may see, or that is not set first, stays in shared memory") {
+  const std::string adds = "  for (int j = t; j < n; j += blockDim.x) part[t] += x[j];\n";
+  const auto stays = [](const std::string& text) { CHECK_FALSE(refused("", text).empty()); };
+  stays(summing("  part[t] = 0;\n  if (t == 63) return;\n" + adds));
+  stays(summing("  part[t] = 0;\n  __syncwarp();\n" + adds));
+  stays(summing("  part[t] = 0;\n" + adds + "  part[t] += part[t ^ 1];\n"));
+  stays(summing("  part[63 - t] = 0;\n" + adds));
+  stays(summing("  if (t < 64) part[t] = 0;\n" + adds));
+  stays(summing("  part[t] = x[t];\n"));
+  stays("  __shared__ volatile float part[64];\n  int t = threadIdx.x;\n" + kIndex +
+        "  part[t] = 0;\n" + adds + "  __syncthreads();\n" + kTree);
+}
+
 TEST_SUITE_END();
