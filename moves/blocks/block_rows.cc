@@ -76,6 +76,7 @@ class RowWriter {
     }
     ThreadRows out{context_.variant, rows.text.has_value()};
     out.variant.source = edited(unit_.source(), std::move(edits));
+    out.variant.launch.dynamic_smem_bytes = Expression(0);  // no shared array is left
     if (!set_thread_rows(out.variant.launch, rows, why)) return std::nullopt;
     return out;
   }
@@ -150,8 +151,6 @@ std::optional<ThreadRows> found_rows(const MoveContext& context,
   if (context.variant.has_extras()) return why = "the launch has further steps", std::nullopt;
   if (has_own_plans(context.spec))
     return why = "workloads have launch plans of their own", std::nullopt;
-  if (context.variant.launch.dynamic_smem_bytes != Expression(0))
-    return why = "the kernel has dynamic shared memory", std::nullopt;
   if (std::ranges::any_of(facts.arrays, &model::Array::atomic))
     return why = "the kernel has atomic operations", std::nullopt;
   if (!threads_per_row_block(context.variant))

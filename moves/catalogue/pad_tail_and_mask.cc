@@ -32,28 +32,6 @@ const Stmt* early_return(const Function& kernel) {
   return nullptr;
 }
 
-/// Negation of a condition as C text: comparisons turn round, || becomes &&.
-std::string negated(const Unit& unit, const Expr& c) {
-  static const std::pair<std::string_view, std::string_view> kTurned[] = {
-      {">=", "<"}, {"<", ">="}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
-  if (c.is(ExprKind::binary)) {
-    for (const auto& [from, to] : kTurned) {
-      if (c.op == from)
-        return std::string(unit.plain_text(c.arg(0).outer)) + " " + std::string(to) + " " +
-               std::string(unit.plain_text(c.arg(1).outer));
-    }
-    if (c.op == "||" || c.op == "&&") {
-      const auto side = [&](const Expr& e) {
-        const std::string text = negated(unit, e);
-        return c.op == "||" && text.find("||") == std::string::npos ? text : "(" + text + ")";
-      };
-      return side(c.arg(0)) + (c.op == "||" ? " && " : " || ") + side(c.arg(1));
-    }
-  }
-  if (c.is_op(ExprKind::unary, "!")) return std::string(unit.plain_text(c.arg(0).outer));
-  return "!(" + std::string(unit.plain_text(c.span)) + ")";
-}
-
 /// What happens to threads past the end. form = 0: an early return becomes an if around the rest,
 /// so that all threads reach what follows it; 1: a guard that every thread passes is dropped; 2:
 /// threads past the end redo the last item without storing, so that loads, barriers and shuffles in
@@ -144,7 +122,7 @@ class PadTailAndMask final : public Move {
     const std::string indent = indentation(unit, guard->span.begin);
     Rewrite rewrite(model);
     rewrite.replace({guard->span.begin, rest.end},
-                    "if (" + negated(unit, *guard->expr) + ") {\n" +
+                    "if (" + negated(model.facts, *guard->expr) + ") {\n" +
                         indented(unindented(inner), indent + indent_unit(unit)) + indent + "}\n" +
                         indentation(unit, model.kernel->span.begin));
     return rewrite.finish(context.variant);

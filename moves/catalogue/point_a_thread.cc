@@ -23,7 +23,7 @@ class PointAThread final : public LoopMove {
   [[nodiscard]] std::string_view name() const override { return "point_a_thread"; }
   [[nodiscard]] bool structural() const override { return true; }
 
-  /// At a kernel that has a normal form, the move at that.
+  /// At a kernel that has a normal form, the move at that; the result is in normal form, too.
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& given) const override {
     const auto normal = with_normal_form(given);
     return LoopMove::enumerate({given.spec, normal ? *normal : given.variant, given.device});
@@ -32,8 +32,13 @@ class PointAThread final : public LoopMove {
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
     const auto normal = with_normal_form(given);
-    return LoopMove::apply({given.spec, normal ? *normal : given.variant, given.device}, wanted,
-                           why);
+    auto out =
+        LoopMove::apply({given.spec, normal ? *normal : given.variant, given.device}, wanted, why);
+    // what stood in the loop could not be written otherwise there
+    if (out) {
+      if (auto better = with_normal_form({given.spec, *out, given.device})) return better;
+    }
+    return out;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/parameters.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -163,6 +164,32 @@ void rename_variable(const Expr& root,
                      std::string_view text,
                      std::vector<Edit>& edits) {
   walk(root, [&](const Expr& e) { return rename_here(e, name, text, edits), true; });
+}
+
+std::string negated(const KernelFacts& facts, const Expr& c) {
+  static const std::pair<std::string_view, std::string_view> kTurned[] = {
+      {">=", "<"}, {"<", ">="}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
+  const Unit& unit = *facts.unit;
+  if (c.is(ExprKind::binary)) {
+    // neither a < b nor a >= b holds for a number that is none; a != b is not a == b all the same
+    const bool ordered =
+        c.op == "==" || c.op == "!=" ||
+        (is_integer_type(type_of(facts, c.arg(0))) && is_integer_type(type_of(facts, c.arg(1))));
+    for (const auto& [from, to] : kTurned) {
+      if (ordered && c.op == from)
+        return unit.plain_text(c.arg(0).outer) + " " + std::string(to) + " " +
+               unit.plain_text(c.arg(1).outer);
+    }
+    if (c.op == "||" || c.op == "&&") {
+      const auto side = [&](const Expr& e) {
+        const std::string text = negated(facts, e);
+        return c.op == "||" && text.find("||") == std::string::npos ? text : "(" + text + ")";
+      };
+      return side(c.arg(0)) + (c.op == "||" ? " && " : " || ") + side(c.arg(1));
+    }
+  }
+  if (c.is_op(ExprKind::unary, "!")) return unit.plain_text(c.arg(0).outer);
+  return "!(" + unit.plain_text(c.span) + ")";
 }
 
 std::string factor_of(const Unit& unit, const Expr& expr) {

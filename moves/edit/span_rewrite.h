@@ -69,6 +69,8 @@ void rename_variable(const model::Expr& root,
                      std::string_view name,
                      std::string_view text,
                      std::vector<Edit>& edits);
+/// Negation of a condition as C text: comparisons of integers turn round, || becomes &&.
+[[nodiscard]] std::string negated(const model::KernelFacts& facts, const model::Expr& condition);
 /// The expression's text, in parentheses unless it is a name, a number, a call or a subscript.
 [[nodiscard]] std::string factor_of(const model::Unit& unit, const model::Expr& expr);
 

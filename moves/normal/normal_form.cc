@@ -7,7 +7,10 @@
 #include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
+#include "moves/normal/nested_returns.h"
+#include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
+#include "moves/normal/own_slots.h"
 #include "moves/normal/thread_groups.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -28,6 +31,7 @@ std::size_t vetoes(const KernelFacts& facts) {
       std::ranges::count_if(facts.accesses, [](const Access& a) { return a.in_helper; }));
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
+  out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size();
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -154,6 +158,10 @@ class Normaliser {
       edits.clear();
       done = own_index(site, edits, why);
       keep(why);
+    }
+    if (!done) {
+      edits.clear();
+      done = enclose_rest(site, edits) || keep_slots(site, edits) || one_value(site, edits);
     }
     if (done) now_.source = edited(unit.source(), std::move(edits));
     return done;

@@ -154,8 +154,11 @@ std::optional<AppliedStep> apply_step(const Move& move,
   if (at_site == listed.end()) {
     if (const auto shown = exemplary(move); shown && listed.empty()) {
       if (instance.site.empty()) instance.site = borrowed = shown->site;
-      for (const auto& [name, value] : shown->parameters)
-        instance.parameters.try_emplace(name, value);
+      // at another site the move may have other parameters
+      if (instance.site == shown->site) {
+        for (const auto& [name, value] : shown->parameters)
+          instance.parameters.try_emplace(name, value);
+      }
     }
     for (const Tunable& parameter : move.domain(context, instance.site))
       instance.parameters.try_emplace(parameter.name, parameter.default_value);

@@ -1,7 +1,6 @@
 #include "moves/tiles/common_loop.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <vector>
 
@@ -12,6 +11,8 @@
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
+#include "moves/tiles/common_points.h"
+#include "moves/tiles/point_differences.h"
 
 namespace warpath {
 
@@ -38,16 +39,16 @@ class PointWriter {
         axis_(axis),
         count_(count),
         why_(why),
-        out_(indent_unit(kernel.unit)) {}
+        out_(indent_unit(kernel.unit)),
+        differs_(kernel),
+        written_(kernel.facts.names_written(*kernel.kernel->body)) {}
 
   std::optional<Variant> write() {
-    if (!admits() || !find_index()) return std::nullopt;
-    std::vector<const Stmt*> list;
-    if (!flatten(*kernel_.kernel->body, list)) return std::nullopt;
-    if (!index_seen_ || !bounded_)
-      return fail("the guard of " + index_->name + " does not stand around the kernel's work"),
-             std::nullopt;
-    find_varying(list);
+    auto found = common_points(context_, kernel_, axis_, count_, why_);
+    if (!found) return std::nullopt;
+    of_ = std::move(*found);
+    const std::vector<const Stmt*>& list = of_.list;
+    differs_.find(list, of_.index->name);
     find_comments();
     u_ = fresh("u"), points_ = fresh("POINTS");
     out_.line("constexpr int " + points_ + " = " + number(count_) + ";  // of a thread, " +
@@ -67,161 +68,37 @@ class PointWriter {
   bool fail(std::string text) { return why_ = std::move(text), false; }
   std::string fresh(std::string_view wish) { return fresh_name(unit_, wish, &taken_); }
 
-  bool admits() {
-    if (has_own_plans(context_.spec)) return fail("workloads have launch plans of their own");
-    if (auto veto = facts_.threads_veto(); !veto.empty()) return fail(std::move(veto));
-    if (facts_.has_unknown_calls)
-      return fail("the kernel calls " + facts_.unknown_calls.front() + ", which may write memory");
-    for (const Array& array : facts_.arrays) {
-      if (array.space != Space::global) return fail("the kernel keeps " + array.name + " on chip");
-      if (array.escapes) return fail("the address of " + array.name + " leaves the kernel");
-    }
-    return true;
-  }
-
-  bool find_index() {
-    for (const ThreadIndex& t : facts_.thread_indices) {
-      if (t.form == ThreadIndex::Form::global && t.axis == axis_ && !t.name.empty() && t.bound &&
-          t.declarator != nullptr && t.declarator->stmt->declarators.size() == 1 &&
-          !t.declarator->has(kAuto))
-        index_ = &t;
-    }
-    if (index_ == nullptr)
-      return fail("no bounded index of a thread along " + std::string(1, letter()));
-    // The last point stands in for those beyond it: there must be one.
-    exact_ = facts_.resolved(*index_->bound).constant().has_value();
-    for (const Workload* w : workloads_of(context_)) {
-      const auto points = facts_.resolved(*index_->bound).evaluate(facts_.values(*w));
-      if (!points || *points < 1) return fail("the number of points is not known to be above 0");
-      const LaunchNumbers n =
-          evaluate(launch_for(context_.spec, context_.variant, *w),
-                   context_.spec.bindings(*w, context_.variant.tunables), "launch plan");
-      const auto axis = static_cast<std::size_t>(axis_);
-      const std::int64_t blocks = n.grid[axis], threads = n.block[axis];
-      exact_ = exact_ && blocks % count_ == 0 && blocks * threads == *points;
-    }
-    bool other = false;
-    walk_expressions(*kernel_.kernel->body, [&](const Expr& e) {
-      const bool defines = is_inside(e, *index_->declarator->stmt);
-      other = other || (!defines && e.is(ExprKind::member) && e.name == std::string(1, letter()) &&
-                        (e.arg(0).is_name("threadIdx") || e.arg(0).is_name("blockIdx") ||
-                         e.arg(0).is_name("gridDim")));
-      return true;
-    });
-    return other ? fail("the kernel uses its place in the launch beyond its index") : true;
-  }
-
   [[nodiscard]] char letter() const { return "xyz"[axis_]; }
-
-  /// The statements under the kernel's guards, without them.
-  bool flatten(const Stmt& block, std::vector<const Stmt*>& list) {
-    const std::vector<const Stmt*> all = statements(block);
-    for (const Stmt* s : all) {
-      if (s == index_->declarator->stmt) index_seen_ = true;
-      if (s->is(StmtKind::empty) || s == index_->declarator->stmt) continue;
-      if (!s->is(StmtKind::if_) || s->init != nullptr || s->otherwise != nullptr) {
-        list.push_back(s);
-        continue;
-      }
-      const std::vector<const Stmt*> inner = statements(*s->body);
-      const bool exit = inner.size() == 1 && inner[0]->is(StmtKind::return_);
-      if (exit && !list_has_loop(list)) {
-        if (!guard(*s->expr, true, *s, list)) return false;
-      } else if (!exit && s == all.back() && !list_has_loop(list)) {
-        return guard(*s->expr, false, *s, list) && flatten(*s->body, list);
-      } else {
-        list.push_back(s);
-      }
-    }
-    return true;
-  }
-
-  static bool list_has_loop(const std::vector<const Stmt*>& list) {
-    return std::ranges::any_of(list, [](const Stmt* s) { return s->is_loop(); });
-  }
-
-  /// The operands of a guard: the index's bound, or what holds for all points of a thread or none.
-  bool guard(const Expr& e, bool negated, const Stmt& stmt, std::vector<const Stmt*>& list) {
-    if (e.is_op(ExprKind::binary, negated ? "||" : "&&"))
-      return guard(e.arg(0), negated, stmt, list) && guard(e.arg(1), negated, stmt, list);
-    if (!mentions(e, index_->name)) {
-      const std::string text = unit_.plain_text(e.span);
-      exits_[list.size()].push_back(&e);
-      exit_texts_[&e] = negated ? text : "!(" + text + ")";
-      return true;
-    }
-    const bool own = index_->guard->stmt == &stmt && e.is(ExprKind::binary);
-    const bool comparison = own && (e.op == "<" || e.op == "<=" || e.op == ">" || e.op == ">=") &&
-                            (strip_casts(e.arg(0)).is_name(index_->name) ||
-                             strip_casts(e.arg(1)).is_name(index_->name));
-    const bool bounded = comparison && !bounded_;
-    bounded_ = bounded_ || comparison;
-    return bounded ? true : fail("a guard is more than a bound of " + index_->name);
-  }
-
-  void find_varying(const std::vector<const Stmt*>& list) {
-    varying_.insert(index_->name);
-    for (std::size_t before = 0; before != varying_.size();) {
-      before = varying_.size();
-      for (const Stmt* s : list) mark(*s);
-    }
-  }
-
-  void mark(const Stmt& s) {
-    if (s.is(StmtKind::declaration)) {
-      for (const Declarator* d : s.declarators) {
-        for (const Expr* value : d->init) {
-          if (varies(*value)) varying_.insert(std::string(d->name));
-        }
-      }
-    } else if (is_container(s)) {
-      for (const Stmt* inner : statements(*s.body)) mark(*inner);
-    } else if (varies(s)) {
-      for (const std::string& name : facts_.names_written(s)) varying_.insert(name);
-      walk(s, [&](const Stmt& inner) {
-        for (const Declarator* d : inner.declarators) varying_.insert(std::string(d->name));
-        return true;
-      });
-    }
-  }
-
-  template <class Node>
-  [[nodiscard]] bool varies(const Node& node) const {
-    return std::ranges::any_of(varying_, [&](const std::string& n) { return mentions(node, n); });
-  }
-
-  /// A loop that runs alike for all points and does something for each.
-  [[nodiscard]] bool is_container(const Stmt& s) const {
-    const Loop* loop = s.is(StmtKind::for_) ? facts_.loop_of(s) : nullptr;
-    if (loop == nullptr || !loop->counted || !loop->declared_inside || loop->exits_early ||
-        loop->has_barrier || s.body == nullptr || s.expr == nullptr || s.step == nullptr ||
-        varies(*s.expr) || varies(*s.step) || s.init == nullptr || varies(*s.init))
-      return false;
-    return std::ranges::none_of(facts_.accesses_in(s),
-                                [](const Access* access) { return access->writes(); });
-  }
 
   bool write_list(const std::vector<const Stmt*>& list, bool top) {
     std::vector<const Stmt*> run;
     for (std::size_t i = 0; i <= list.size(); ++i) {
-      if (top && exits_.contains(i)) {
-        for (const Expr* e : exits_.at(i)) {
-          if (varies(*e)) return fail("a guard differs from point to point");
-          out_.line("if (" + exit_texts_.at(e) + ") return;");
+      if (top && of_.exits.contains(i)) {
+        for (const auto& [condition, text] : of_.exits.at(i)) {
+          if (differs_.varies(*condition)) return fail("a guard differs from point to point");
+          out_.line("if (" + text + ") return;");
         }
       }
       if (i == list.size()) break;
       const Stmt& s = *list[i];
       const bool jumped = std::ranges::any_of(run, [](const Stmt* r) { return jumps_out(*r); });
-      if (is_container(s)) {
+      const bool masked = !mask_.empty(), splits = differs_.is_split(s, masked);
+      if (splits || differs_.is_container(s, masked)) {
         if (!write_run(run, list, i, top)) return false;
         if (jumped) return fail("an iteration ends early before another loop");
-        if (!write_container(s)) return false;
+        if (splits ? !write_split(s) : !write_container(s)) return false;
       } else if (s.is(StmtKind::empty) || is_pragma(s)) {
         continue;
       } else if (!jumped && s.is(StmtKind::declaration) && !declares_varying(s)) {
-        if (!shared_declaration(s)) return false;
-      } else if (varies(s) || s.is(StmtKind::declaration)) {
+        const bool hides = std::ranges::any_of(run, [&](const Stmt* r) { return uses(*r, s); });
+        if ((hides && !write_run(run, list, i, top)) || !shared_declaration(s)) return false;
+      } else if (!jumped && differs_.is_shared(s)) {
+        if (!write_run(run, list, i, top)) return false;
+        write_comments(s.span.begin);
+        out_.lines(dedented_text(s, {}));
+        skip_comments(s.span.end);
+      } else if (differs_.varies(s) || s.is(StmtKind::declaration)) {
+        if (!jumped && s.is(StmtKind::declaration) && !s.text_only) share_declarators(s);
         run.push_back(&s);
       } else {
         return fail("line " + std::to_string(line_of(unit_, s.span.begin)) +
@@ -235,10 +112,15 @@ class PointWriter {
     return s.is(StmtKind::directive) && s.name == "pragma";
   }
 
+  /// Names a variable that `declaration` declares.
+  [[nodiscard]] static bool uses(const Stmt& s, const Stmt& declaration) {
+    return std::ranges::any_of(declaration.declarators,
+                               [&](const Declarator* d) { return mentions(s, d->name); });
+  }
+
   [[nodiscard]] bool declares_varying(const Stmt& s) const {
-    return std::ranges::any_of(s.declarators, [&](const Declarator* d) {
-      return varying_.contains(std::string(d->name));
-    });
+    return std::ranges::any_of(
+        s.declarators, [&](const Declarator* d) { return differs_.names().contains(d->name); });
   }
 
   bool shared_declaration(const Stmt& s) {
@@ -247,6 +129,15 @@ class PointWriter {
     out_.lines(dedented_text(s, {}));
     skip_comments(s.span.end);
     return true;
+  }
+
+  /// Of a declaration those variables that the points share.
+  void share_declarators(const Stmt& s) {
+    for (const Declarator* d : s.declarators) {
+      if (differs_.names().contains(d->name)) continue;
+      out_.line(unit_.plain_text(d->specifiers) + " " + unit_.plain_text(d->span) + ";");
+      shared_.insert(d);
+    }
   }
 
   // Comments between statements keep their order, and stand in front of what they stood before.
@@ -278,6 +169,44 @@ class PointWriter {
     return true;
   }
 
+  /// A condition that all points share stays as it is. Of another each point keeps the outcome, and
+  /// the statements behind it are for the points where it holds.
+  bool write_split(const Stmt& s) {
+    write_comments(s.header.end);
+    if (!differs_.varies(*s.expr)) {
+      out_.open(unit_.plain_text(s.header));
+      if (!write_list(statements(*s.body), false)) return false;
+      out_.close();
+      return true;
+    }
+    const std::string outer = mask_, mask = fresh("inside");
+    out_.line("bool " + mask + "[" + points_ + "];");
+    open_points([&](std::string_view name) { return mentions(*s.expr, name); }, {}, false);
+    std::vector<Edit> edits;
+    for (const std::string& name : expanded_)
+      rename_variable(*s.expr, name, name + "[" + u_ + "]", edits);
+    const std::string test = substituted(unit_, s.expr->outer, edits);
+    out_.line(mask + "[" + u_ +
+              "] = " + (outer.empty() ? test : outer + "[" + u_ + "] && (" + test + ")") + ";");
+    out_.close();
+    mask_ = mask;
+    const bool done = write_list(statements(*s.body), false);
+    mask_ = outer;
+    return done;
+  }
+
+  /// A loop over the points, with the index and the places that its statements need: those of
+  /// `needs`, without what `run` declares itself.
+  template <class Needs>
+  void open_points(const Needs& needs, const std::vector<const Stmt*>& run, bool last) {
+    const std::vector<const Declarator*> again = places_for(needs, run);
+    out_.line("#pragma unroll");
+    out_.open("for (int " + u_ + " = 0; " + u_ + " < " + points_ + "; " + u_ + "++)");
+    if (last || !again.empty() || needs(of_.index->name)) write_index(last);
+    for (const Declarator* d : again)
+      out_.line(unit_.plain_text(d->specifiers) + " " + unit_.plain_text(d->span) + ";");
+  }
+
   /// A loop over the points with the statements of `run`, which stand before list[next].
   bool write_run(std::vector<const Stmt*>& run,
                  const std::vector<const Stmt*>& list,
@@ -288,6 +217,7 @@ class PointWriter {
     for (const Stmt* s : run) {
       if (!is_plain(*s, last)) return false;
       for (const Declarator* d : s->declarators) {
+        if (shared_.contains(d)) continue;
         const bool later =
             std::any_of(list.begin() + static_cast<std::ptrdiff_t>(next), list.end(),
                         [&](const Stmt* after) { return mentions(*after, d->name); });
@@ -298,17 +228,16 @@ class PointWriter {
           return false;
       }
     }
-    const std::vector<const Declarator*> again = places_for(run);
-    out_.line("#pragma unroll");
-    out_.open("for (int " + u_ + " = 0; " + u_ + " < " + points_ + "; " + u_ + "++)");
-    if (last || !again.empty() ||
-        std::ranges::any_of(run, [&](const Stmt* s) { return mentions(*s, index_->name); }))
-      write_index(last);
-    for (const Declarator* d : again)
-      out_.line(unit_.plain_text(d->specifiers) + " " + unit_.plain_text(d->span) + ";");
+    open_points(
+        [&](std::string_view name) {
+          return std::ranges::any_of(run, [&](const Stmt* s) { return mentions(*s, name); });
+        },
+        run, last);
+    if (!mask_.empty()) out_.open("if (" + mask_ + "[" + u_ + "])");
     for (const Stmt* s : run) {
       if (!write_statement(*s)) return false;
     }
+    if (!mask_.empty()) out_.close();
     out_.close();
     run.clear();
     return true;
@@ -323,26 +252,27 @@ class PointWriter {
       return true;
     });
     if (leaves) return fail("a point leaves the kernel early");
-    if (last) return true;
-    for (const Access* access : facts_.accesses_in(s)) {
-      if (access->writes()) return fail("memory is written before the common loop ends");
-    }
+    if (!last && differs_.writes_memory(s))
+      return fail("memory is written before the common loop ends");
     return true;
   }
 
-  /// An integer made of the index and of what the points share: it is computed again in place of
-  /// being kept.
+  /// An integer made of the index and of what the points share, or a pointer that far from another:
+  /// it is computed again in place of being kept.
   [[nodiscard]] bool is_place(const Declarator& d) const {
-    if (d.is_array() || d.is_pointer() || d.reference || d.init_form != InitForm::assign ||
-        d.value() == nullptr || !is_integer_type(unit_.plain_text(d.type)) || d.has(kStatic))
+    if (d.is_array() || d.reference || d.init_form != InitForm::assign || d.value() == nullptr ||
+        d.pointer_depth > 1 || d.has(kStatic) ||
+        !(d.is_pointer() || is_integer_type(unit_.plain_text(d.type))))
       return false;
     bool plain = is_pure(unit_, *d.value());
     walk(*d.value(), [&](const Expr& e) {
       if (e.is(ExprKind::subscript) || e.is(ExprKind::call) || e.is(ExprKind::unary)) plain = false;
       const bool own =
-          e.is(ExprKind::name) && varying_.contains(e.name) && e.name != index_->name &&
+          e.is(ExprKind::name) && differs_.names().contains(e.name) && e.name != of_.index->name &&
           std::ranges::none_of(places_, [&](const Declarator* p) { return p->name == e.name; });
-      plain = plain && !own;
+      // what changes later would be another value then
+      const bool changes = e.is(ExprKind::name) && std::ranges::count(written_, e.name) > 0;
+      plain = plain && !own && !changes;
       return plain;
     });
     walk_expressions(*kernel_.kernel->body, [&](const Expr& e) {
@@ -355,17 +285,17 @@ class PointWriter {
     return plain;
   }
 
-  /// Those that the statements need and do not declare, in order.
+  /// Those that are needed and that the statements do not declare, in order.
+  template <class Needs>
   [[nodiscard]] std::vector<const Declarator*> places_for(
-      const std::vector<const Stmt*>& run) const {
+      const Needs& needs, const std::vector<const Stmt*>& run) const {
     std::vector<const Declarator*> out;
     for (auto at = places_.rbegin(); at != places_.rend(); ++at) {
       const Declarator& d = **at;
       const bool own = std::ranges::any_of(run, [&](const Stmt* s) { return s == d.stmt; });
-      const bool needed =
-          std::ranges::any_of(run, [&](const Stmt* s) { return mentions(*s, d.name); }) ||
-          std::ranges::any_of(
-              out, [&](const Declarator* other) { return mentions(*other->value(), d.name); });
+      const bool needed = needs(d.name) || std::ranges::any_of(out, [&](const Declarator* other) {
+                            return mentions(*other->value(), d.name);
+                          });
       if (!own && needed) out.insert(out.begin(), &d);
     }
     return out;
@@ -374,8 +304,8 @@ class PointWriter {
   /// `name` becomes an array over the points, declared here.
   bool expand(const Declarator& d) {
     const std::string name(d.name);
-    if (d.is_array() || d.reference || d.is_function_pointer || d.has(kAuto) ||
-        d.has(kStatic | kVolatile))
+    if ((d.is_array() && (d.is_pointer() || d.init_form != InitForm::none)) || d.reference ||
+        d.is_function_pointer || d.has(kAuto) || d.has(kStatic | kVolatile))
       return fail(name + " cannot be kept for each point");
     std::size_t declared = 0;
     walk(*kernel_.kernel->body, [&](const Stmt& s) {
@@ -391,7 +321,12 @@ class PointWriter {
       type = (d.has(kConst) ? "const " : "") + type;
       type += std::string(static_cast<std::size_t>(d.pointer_depth), '*');
     }
-    out_.line(type + " " + name + "[" + points_ + "];");
+    std::string extents = "[" + points_ + "]";
+    for (const Expr* e : d.extents) {
+      if (e == nullptr) return fail(name + " cannot be kept for each point");
+      extents += "[" + unit_.plain_text(e->outer) + "]";
+    }
+    out_.line(type + " " + name + extents + ";");
     expanded_.insert(name);
     return true;
   }
@@ -405,20 +340,21 @@ class PointWriter {
   }
 
   void write_index(bool last) {
-    const std::string type(unit_.text(index_->declarator->type)), block(1, letter()),
-        end = index_->bound->text();
+    const std::string type(unit_.text(of_.index->declarator->type)), block(1, letter()),
+        end = of_.index->bound->text();
     const std::string first = "((" + type + ")blockIdx." + block + " * ";
-    out_.line(type + " " + index_->name + " = " +
+    out_.line(type + " " + of_.index->name + " = " +
               (axis_ == 0 ? first + points_ + " + " + u_ + ") * blockDim." + block +
                                 " + threadIdx." + block
                           : first + "blockDim." + block + " + threadIdx." + block + ") * " +
                                 points_ + " + " + u_) +
               ";");
-    if (exact_) return;
+    if (of_.exact) return;
     if (last)
-      out_.line("if (" + index_->name + " >= " + end + ") continue;");
+      out_.line("if (" + of_.index->name + " >= " + end + ") continue;");
     else
-      out_.line("if (" + index_->name + " >= " + end + ") " + index_->name + " = " + end + " - 1;");
+      out_.line("if (" + of_.index->name + " >= " + end + ") " + of_.index->name + " = " + end +
+                " - 1;");
   }
 
   bool write_statement(const Stmt& s) {
@@ -433,14 +369,16 @@ class PointWriter {
     });
     const bool kept =
         s.is(StmtKind::declaration) && std::ranges::any_of(s.declarators, [&](const Declarator* d) {
-          return expanded_.contains(std::string(d->name));
+          return shared_.contains(d) || expanded_.contains(std::string(d->name));
         });
     if (!kept) {
+      if (s.pragma != nullptr) out_.line(unit_.plain_text(s.pragma->span));
       out_.lines(dedented_text(s, edits));
       return skip_comments(s.span.end), true;
     }
     write_comments(s.span.end);
     for (const Declarator* d : s.declarators) {
+      if (shared_.contains(d)) continue;
       if (!expanded_.contains(std::string(d->name))) {
         out_.line(unit_.plain_text(d->specifiers) + " " + substituted(unit_, d->span, edits) + ";");
       } else if (d->init_form != InitForm::none) {
@@ -466,16 +404,15 @@ class PointWriter {
   std::int64_t count_;
   std::string& why_;
   CodeWriter out_;
-  const ThreadIndex* index_ = nullptr;
-  Names varying_;   ///< locals that differ among the points of a thread
-  Names expanded_;  ///< of those, the ones that are arrays now
+  CommonPoints of_;
+  PointDifferences differs_;
+  std::vector<std::string> written_;  ///< names that the kernel changes anywhere
+  Names expanded_;                    ///< of those, the ones that are arrays now
   Names taken_;
   std::string u_, points_;
-  std::map<std::size_t, std::vector<const Expr*>> exits_;  ///< by the statement they stand before
-  std::map<const Expr*, std::string> exit_texts_;
   std::vector<const Declarator*> places_;  ///< in order
-  bool exact_ = false;                     ///< no thread has points beyond the end
-  bool index_seen_ = false, bounded_ = false;
+  std::set<const Declarator*> shared_;     ///< of declarations of others, too
+  std::string mask_;                       ///< which points the statements are for; empty: all
   int containers_ = 0;
   std::vector<Span> comments_;  ///< of the body
   std::size_t comment_ = 0;     ///< the next of them

@@ -144,4 +144,31 @@ TEST_CASE("macros and helpers that ask for the thread are no common values") {
   }
 }
 
+TEST_CASE("the launch's shared memory goes with the sums that were all it held") {
+  const auto spec = [](const std::string& last) {
+    KernelSpec out = test::kernel_under_test(
+        "extern \"C\" __global__ void row_kernel(float* y, const float* x, int rows, int C) {\n  "
+        "extern __shared__ float part[];\n  int row = blockIdx.x, tid = threadIdx.x;\n" +
+            kSum + "  part[tid] = sum;\n" + kTree + last + "}\n",
+        "row_kernel",
+        {{"y", "output", "float32", "rows"},
+         {"x", "input", "float32", "rows * C"},
+         {"rows", "scalar", "int32", "", 6},
+         {"C", "scalar", "int32", "", 301}},
+        "rows", "128", 1e-4);
+    out.io.launch.dynamic_smem_bytes = Expression(512);
+    std::get<ReferenceKernel>(out.reference).launch = out.io.launch;
+    return out;
+  };
+  for (const int lanes : {4, 32, 256}) {
+    MovePath path(spec("  if (tid == 0) y[row] = part[0];\n"));
+    path.step(split(lanes)).runs();
+    CHECK(path.variant().launch.dynamic_smem_bytes == Expression(0));
+    CHECK_FALSE(path.has("part["));
+  }
+  // What it holds besides is not in the registers of a lane.
+  CHECK_FALSE(
+      MovePath(spec("  if (tid == 0) y[row] = part[0] + part[5];\n")).tried(split(32)).empty());
+}
+
 TEST_SUITE_END();

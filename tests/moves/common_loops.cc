@@ -141,16 +141,88 @@ TEST_CASE("points that hand something on, or that differ in their loops, stay ap
           "f[i] = s;\n  }\n")
           .find("no common loop") != std::string::npos);
   CHECK(
-      why("  if (i < n) {\n    float s = 0, t = 1;\n    for (int j = 0; j < m; j++) {\n      s += "
-          "t * x[i];\n      t *= w[j];\n    }\n    f[i] = s;\n  }\n")
-          .find("changes what the points share") != std::string::npos);
-  CHECK(
       why("  if (i < n) {\n    f[i] = 0;\n    for (int j = 0; j < m; j++) f[i] += w[j];\n  }\n") !=
       "");
   CHECK(
       why("  if (i < n && i > 2) {\n    float s = 0;\n    for (int j = 0; j < m; j++) s += w[j] * "
           "x[i];\n    f[i] = s;\n  }\n")
           .find("more than a bound") != std::string::npos);
+}
+
+TEST_CASE("what is the same for all points is done once, between what differs") {
+  MovePath path(
+      pairs("  if (i < n) {\n    float s = 0, t = 1;\n    int at = 0;\n    for (int j = 0; j < m; "
+            "j++) {\n      s += t * x[i] + w[at];\n      t *= 0.875f;\n      if (j % 5 == 4) t = "
+            "1;\n      at++;\n    }\n    f[i] = s;\n  }\n"));
+  path.step("register_block@loop_x(points=4)").runs();
+  CHECK(path.has("float t = 1;"));
+  CHECK(path.has("    t *= 0.875f;\n    if (j % 5 == 4) t = 1;\n    at++;\n"));
+}
+
+TEST_CASE("a place that changes later is kept, not computed again") {
+  MovePath path(
+      pairs("  if (i < n) {\n    int shift = 1;\n    int at = (i + shift) % n;\n    float s = 0;\n"
+            "    for (int j = 0; j < m; j++) {\n      s += x[at] * w[j];\n      shift++;\n    }\n"
+            "    f[i] = s + shift + x[at];\n  }\n"));
+  path.step("register_block@loop_x(points=2)").runs();
+  CHECK(path.has("int at[POINTS];"));
+}
+
+const std::string kChannels =
+    "if (r >= 0 && r < height && c >= 0 && c < width) {\n        int at = r * width + c, k = i * 3 "
+    "+ j;\n        for (int p = 0; p < 5; p++) {\n          sum += in[at] * w[k];\n          at = "
+    "(at + 7) % (height * width);\n          k = k < 8 ? k + 1 : 0;\n        }\n      }";
+
+TEST_CASE("a condition around a loop holds for some points, and the loop runs for all of them") {
+  for (const std::int64_t height : {32, 29}) {
+    CAPTURE(height);
+    MovePath path(filter(height, kChannels));
+    path.step("register_block@loop_y(points=4)").runs();
+    CHECK(path.has("inside[u] = r[u] >= 0 && r[u] < height && c >= 0 && c < width;"));
+    // What the points share is done once: one weight for all of them.
+    const std::size_t loop = path.source().find("for (int p = 0"),
+                      mine = path.source().find("if (inside[u])", loop),
+                      shared = path.source().find("k = k < 8 ? k + 1 : 0;");
+    CHECK(loop < mine);
+    CHECK(mine < shared);
+    CHECK(path.has("int k = i * 3 + j;"));
+  }
+}
+
+TEST_CASE("a condition that the points share stays one condition") {
+  MovePath path(filter(29,
+                       "if (w[i * 3 + j] > 0.0f) {\n        for (int p = 0; p < 3; p++) sum += "
+                       "in[((r + height) * width + c + p) % (height * width)];\n      }"));
+  path.step("register_block@loop_y(points=2)").runs();
+  CHECK(path.has("if (w[i * 3 + j] > 0.0f) {"));
+  CHECK_FALSE(path.has("inside"));
+}
+
+TEST_CASE("what a point must not come to is not done for the others' sake") {
+  // The bound is read from memory, or divided by: the loop stays within the point.
+  MovePath path(filter(29,
+                       "if (r >= 0 && r < height && c >= 0 && c < width) {\n        const float "
+                       "v = in[r * width + c];\n        const float part = 1.0f / w[i];\n      "
+                       "  for (int p = 0; p < 3; p++) sum += v * w[p * 3 + j] * part;\n      }"));
+  path.step("register_block@loop_y(points=2)").runs();
+  CHECK(path.has("float part[POINTS];"));
+  MovePath bound(
+      filter(29,
+             "if (r >= 0 && r < height && c >= 0 && c < width) {\n        for (int p = 0; p < "
+             "12 / (r + 1); p++) sum += in[r * width + c];\n      }"));
+  bound.step("register_block@loop_y(points=2)").runs();
+  CHECK_FALSE(bound.has("inside"));
+}
+
+TEST_CASE("points along both axes make a tile of them in registers") {
+  for (const std::string& test : {kInside, kChannels}) {
+    MovePath path(filter(29, test));
+    path.step("register_block@loop_y(points=3)").step("register_block@loop_x(points=2)").runs();
+    CHECK(path.has("float sum[POINTS_2][POINTS];"));
+    MovePath other(filter(32, test));
+    other.step("register_block@loop_x(points=2)").step("register_block@loop_y(points=4)").runs();
+    CHECK(other.has("float sum[POINTS_2][POINTS];"));
+  }
 }
 
 TEST_CASE("neighbouring rows of a thread run the loops of a filter together") {

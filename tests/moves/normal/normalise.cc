@@ -56,7 +56,7 @@ TEST_CASE("a parameter that the body changes is a copy, others are the argument"
           "float r = walk(x + i, left, 1, scale);\n    y[i] = r + left;\n  }\n");
   CHECK(k.why.empty());
   CHECK(k.has("const float* p = x + i;"));
-  CHECK(k.has("int left_2 = left;"));
+  CHECK(k.has("= left; left_2"));
   CHECK(k.has("*p * scale;"));
 }
 

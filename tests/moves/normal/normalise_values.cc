@@ -1,0 +1,134 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/moves/normal/normal_kernels.h"
+
+using namespace warpath;
+using test::kIndex;
+using test::Normal;
+using test::refused;
+
+// One name for one value, and one way out of the kernel: run against the kernel as it was.
+TEST_SUITE_BEGIN("normalise_values");
+
+TEST_CASE("a copy of the thread's index goes by the index's name") {
+  const Normal k("", kIndex + "  int sample = i;\n  if (sample < n) y[sample] = x[sample];\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("if (i < n) y[i] = x[i];"));
+  CHECK_FALSE(k.has("sample"));
+}
+
+TEST_CASE("a copy that changes, or whose index does, is a variable of its own") {
+  const std::string rest = "  if (i < n) y[i] = x[s % n];\n";
+  CHECK_FALSE(refused("", kIndex + "  int s = i;\n  s += 3;\n" + rest).empty());
+  CHECK_FALSE(
+      refused("",
+              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int s = i;\n  i += 1;\n  "
+              "i -= 1;\n" +
+                  rest)
+          .empty());
+  CHECK_FALSE(refused("", kIndex + "  long s = i;\n" + rest).empty());
+  CHECK_FALSE(refused("", kIndex +
+                              "  int s = i;\n  if (i < n) {\n    int i = 0;\n    y[s] = x[s] + i;\n"
+                              "  }\n")
+                  .empty());
+}
+
+TEST_CASE("a pointer that is moved once is another pointer from there on") {
+  const Normal k("", kIndex +
+                         "  if (i < n) {\n    float first = x[0];\n    x += i;\n    y += i;\n"
+                         "    *y = x[0] + first;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("const float* x_at = x + i;"));
+  CHECK(k.has("float* y_at = y + i;"));
+  CHECK(k.has("*y_at = x_at[0] + first;"));
+  const Normal set("", kIndex + "  if (i < n) {\n    x = &x[n - 1 - i];\n    y[i] = *x;\n  }\n");
+  CHECK(set.has("const float* x_at = &x[n - 1 - i];"));
+  const Normal back("", kIndex + "  if (i < n) {\n    x -= i - n + 1;\n    y[i] = *x;\n  }\n");
+  CHECK(back.has("const float* x_at = x - (i - n + 1);"));
+}
+
+TEST_CASE("a pointer that moves on, or that more than one place sees moved, keeps its name") {
+  CHECK_FALSE(
+      refused("", kIndex + "  if (i < n) {\n    x += i;\n    y[i] = *x;\n    x -= i;\n  }\n")
+          .empty());
+  CHECK_FALSE(refused("", kIndex +
+                              "  float s = 0;\n  for (int j = 0; j < 2; ++j) {\n    x += j;\n    "
+                              "s += x[0];\n  }\n  if (i < n) y[i] = s;\n")
+                  .empty());
+  CHECK_FALSE(
+      refused("", kIndex + "  if (i > 0) {\n    x += i % 2;\n  }\n  if (i < n) y[i] = x[0];\n")
+          .empty());
+}
+
+TEST_CASE("an early return inside a guard is an if around what follows it") {
+  const Normal k(
+      "", kIndex +
+              "  if (i < n) {\n    const float v = x[i];\n    y[i] = 0.0f;\n    if (i > n - 3 || "
+              "i == 4) return;\n    // kept\n    y[i] = v;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("    if (i <= n - 3 && i != 4) {\n      // kept\n      y[i] = v;\n    }\n"));
+  // of numbers that may be none neither x < 0 nor x >= 0 holds
+  const Normal none(
+      "", kIndex +
+              "  if (i < n) {\n    y[i] = 0.0f;\n    if (x[i] > 0.0f) return;\n    y[i] = 2.0f;\n"
+              "  }\n");
+  CHECK(none.has("if (!(x[i] > 0.0f)) {"));
+}
+
+TEST_CASE("a return with more to skip than its block stays") {
+  CHECK_FALSE(refused("", kIndex +
+                              "  if (i < n) {\n    if (i == 3) return;\n    y[i] = x[i];\n  }\n  "
+                              "if (i < n) y[i] += 1.0f;\n")
+                  .empty());
+  CHECK_FALSE(refused("", kIndex + "  for (int j = 0; j < 2; ++j) {\n    if (i >= n) return;\n    "
+                                   "y[i] = x[i] + j;\n  }\n")
+                  .empty());
+  CHECK_FALSE(refused("", kIndex + "  if (i >= n) return;\n  y[i] = x[i];\n").empty());
+}
+
+namespace {
+
+const std::string kTree =
+    "  for (int s = blockDim.x / 2; s > 0; s >>= 1) {\n    if (t < s) part[t] += part[t + s];\n    "
+    "__syncthreads();\n  }\n  if (i < n) y[i] = part[0] + x[i];\n";
+
+std::string summing(const std::string& adds) {
+  return "  __shared__ float part[64];\n  int t = threadIdx.x;\n" + kIndex + adds +
+         "  __syncthreads();\n" + kTree;
+}
+
+}  // namespace
+
+TEST_CASE("an element of shared memory that a thread adds to alone is its variable until then") {
+  const Normal k("", summing("  part[t] = 0;\n  for (int j = t; j < n; j += blockDim.x) part[t] += "
+                             "x[j];\n  part[t] *= 0.5f;\n"));
+  CHECK(k.why.empty());
+  CHECK(k.has("  float part_own = 0;\n"));
+  CHECK(k.has("part_own += x[j];"));
+  CHECK(k.has("  part_own *= 0.5f;\n  part[t] = part_own;\n  __syncthreads();\n"));
+  CHECK(k.has("if (t < s) part[t] += part[t + s];"));
+  const Normal two("", "  __shared__ float more[64];\n" +
+                           summing("  more[t] = part[t] = 0;\n  for (int j = t; j < n; j += "
+                                   "blockDim.x) {\n    part[t] += x[j];\n    more[t] += 1;\n  }\n  "
+                                   "part[t] += more[t];\n"));
+  CHECK(two.has("  float more_own = 0;\n"));
+  CHECK(two.has("  float part_own = 0;\n"));
+  CHECK(two.has("part_own += more_own;"));
+}
+
+TEST_CASE("an element that others may see, or that is not set first, stays in shared memory") {
+  const std::string adds = "  for (int j = t; j < n; j += blockDim.x) part[t] += x[j];\n";
+  const auto stays = [](const std::string& text) { CHECK_FALSE(refused("", text).empty()); };
+  stays(summing("  part[t] = 0;\n  if (t == 63) return;\n" + adds));
+  stays(summing("  part[t] = 0;\n  __syncwarp();\n" + adds));
+  stays(summing("  part[t] = 0;\n" + adds + "  part[t] += part[t ^ 1];\n"));
+  stays(summing("  part[63 - t] = 0;\n" + adds));
+  stays(summing("  if (t < 64) part[t] = 0;\n" + adds));
+  stays(summing("  part[t] = x[t];\n"));
+  stays("  __shared__ volatile float part[64];\n  int t = threadIdx.x;\n" + kIndex +
+        "  part[t] = 0;\n" + adds + "  __syncthreads();\n" + kTree);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/move_path.h"
+
+using namespace warpath;
+using test::MovePath;
+
+namespace {
+
+/// y[i] of the elements around x[i], of n in rows of w.
+MovePath windows(const std::string& body) {
+  return MovePath(test::kernel_under_test(
+      "extern \"C\" __global__ void windows(float* y, const float* x, int n, int w, int r) {\n  "
+      "int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n    float sum = 0.0f;\n" +
+          body + "    y[i] = sum;\n  }\n}\n",
+      "windows",
+      {{"y", "output", "float32", "n"},
+       {"x", "input", "float32", "n"},
+       {"n", "scalar", "", "", 1003},
+       {"w", "scalar", "", "", 17},
+       {"r", "scalar", "", "", 2}},
+      "ceil_div(n, 64)", "64", 1e-4));
+}
+
+const std::string kStep = "predicate_loop@loop:0";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("predicated_loops");
+
+TEST_CASE("a window that the edges cut becomes a loop of its whole length, with tests") {
+  MovePath path = windows(
+      "    int first = i - r, end = min(first + 5, n);\n    first = max(first, 0);\n    for (int j "
+      "= "
+      "first; j < end; ++j) {\n      if (x[j] < -2.0f) continue;\n      sum += x[j];\n    }\n");
+  path.step(kStep).runs();
+  CHECK(
+      path.has("#pragma unroll\n    for (int k = 0; k < 5; ++k) {\n      const int j = first + "
+               "k;\n      if (j < end) {\n"));
+}
+
+TEST_CASE("loops inside it go with it, up to what may be unrolled") {
+  const std::string square =
+      "    int c = i % w, top = max(i / w - 1, 0), left = max(c - 1, 0);\n    for (int a = top; a "
+      "< "
+      "min(i / w + 2, n / w); a += 1)\n      for (int b = left; b <= min(c + 1, w - 1); b++) {\n   "
+      " "
+      "    sum += x[a * w + b];\n        if (sum > 9.0f) break;\n      }\n";
+  MovePath path = windows(square);
+  path.step(kStep).runs();
+  CHECK(path.has("const int a = top + k;"));
+  CHECK(path.has("const int b = left + k_2;"));
+  CHECK(path.has("if (b <= min(c + 1, w - 1)) {"));
+  CHECK(path.listed("predicate_loop").empty());
+  MovePath wide = windows(
+      "    for (int a = max(i - 8, 0); a < min(i + 9, n); ++a)\n      for (int b = max(a - 2, 0); "
+      "b < "
+      "min(a + 3, n); ++b) sum += x[b];\n");
+  wide.step(kStep).runs();
+  CHECK(wide.has("for (int b = max(a - 2, 0); b < min(a + 3, n); ++b)"));
+}
+
+TEST_CASE("steps above one, and any of several bounds") {
+  MovePath path = windows(
+      "    for (int j = max(i - 7, max(r, 0)); j < min(min(n, i + 8), i + 100); j += 4) sum += "
+      "x[j];\n");
+  path.step(kStep).runs();
+  CHECK(path.has("for (int k = 0; k < 4; ++k) {"));
+  CHECK(path.has("+ k * 4;"));
+}
+
+TEST_CASE("a loop without a most length, or whose bounds change, stays") {
+  const auto why = [](const std::string& body) { return windows(body).tried(kStep); };
+  CHECK(why("    for (int j = 0; j < 5; ++j) sum += x[j];\n") == "the loop's length is known");
+  CHECK(why("    for (int j = max(i - 2, 0); j < n; ++j) sum += x[j];\n") ==
+        "the loop has no length that it never exceeds");
+  CHECK(why("    for (int j = max(i - 2, 0); j < max(i + 3, r); ++j) sum += x[j % n];\n") ==
+        "the loop has no length that it never exceeds");
+  CHECK(why("    for (int j = max(i - 20, 0); j < min(i + 21, n); ++j) sum += x[j];\n") ==
+        "the loop may be too long to unroll");
+  CHECK(why("    for (int j = max(i - 2, 0); j != min(i + 3, n); ++j) sum += x[j];\n") ==
+        "the loop's condition is no plain bound");
+  CHECK_FALSE(why("    int end = min(i + 3, n);\n    for (int j = max(i - 2, 0); j < end; ++j) {\n "
+                  "     sum += x[j];\n      if (sum > 2.0f) end = min(end, i + 1);\n    }\n")
+                  .empty());
+  CHECK_FALSE(why("    int first = max(i - 2, 0);\n    for (int j = first; j < min(i + 3, n); ++j) "
+                  "{\n      sum += x[j];\n      first = 0;\n    }\n    sum += first;\n")
+                  .empty());
+}
+
+TEST_SUITE_END();
