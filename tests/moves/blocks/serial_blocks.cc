@@ -82,7 +82,8 @@ TEST_CASE("a number of blocks that a tunable changes has its expression") {
 
 TEST_CASE("every axis of the grid has blocks, and each block begins with the launch's arguments") {
   const std::string body =
-      "  y += blockIdx.y * C;\n  x += blockIdx.y * C;\n  int c = blockIdx.x * blockDim.x + "
+      "  y += C;\n  y += blockIdx.y * C;\n  y -= C;\n  x += blockIdx.y * C;\n  int c = blockIdx.x "
+      "* blockDim.x + "
       "threadIdx.x;\n  if (c >= C) return;\n  y[c] = x[c] + 1.0f;\n  atomicAdd(&z[c], x[c]);\n";
   MovePath path = table(body, "ceil_div(C, 32); N", "32");
   path.step(step_of("y", 8));
