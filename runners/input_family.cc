@@ -254,6 +254,8 @@ std::string form_name(InputFamily family, int form) {
   switch (family) {
     case InputFamily::opposed:
       return first ? "the first above" : "the first below";
+    case InputFamily::extremes:
+      return first ? "" : "within four values of an end";
     case InputFamily::permutation:
       return first ? "shifted" : "reversed";
     case InputFamily::triangular:
@@ -317,6 +319,10 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
   // A function may have an end at either side, and there may be one tensor alone.
   if (!rules(InputFamily::opposed, spec, workload).empty())
     out.push_back({.family = InputFamily::opposed, .form = 1});
+  // What is made of two integers is largest where they are at opposite ends.
+  const auto has_narrow = [](const FamilyRule& rule) { return !portable::is_wide_integer(rule); };
+  if (std::ranges::count_if(rules(InputFamily::extremes, spec, workload), has_narrow) > 1)
+    out.push_back({.family = InputFamily::extremes, .form = 1});
   return out;
 }
 
@@ -388,6 +394,8 @@ FamilyRule family_rule(const KernelSpec& spec,
   rule.form = choice.form;
   if (choice.family == InputFamily::opposed)
     rule.form = (choice.form + static_cast<int>(changed)) % 2;
+  if (choice.family == InputFamily::extremes && choice.form > 0)
+    rule.form = 1 + (choice.form - 1 + static_cast<int>(changed)) % 2;
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <unordered_set>
 
@@ -50,38 +51,40 @@ bool has_finite(const Tensor& tensor) {
   return false;
 }
 
-bool are_integers_or_selected(const std::vector<Tensor>& results,
-                              const std::vector<Tensor>& inputs) {
-  return std::ranges::all_of(results, [&](const Tensor& result) {
-    return !info(result.dtype).is_float || is_selection(result, inputs);
-  });
+bool are_integers_or_selected(const Tensor& result, const std::vector<Tensor>& inputs) {
+  return !info(result.dtype).is_float || is_selection(result, inputs);
 }
-
-}  // namespace
 
 bool stays_in_range(InputFamily family,
                     const std::vector<Tensor>& inputs,
-                    const std::vector<Tensor>& results,
-                    const std::vector<Tensor>& near_one) {
+                    const Tensor& result,
+                    const Tensor& near_one) {
   if (family == InputFamily::infinite_lines) {
     const auto is_lost = [](double x, double) { return !std::isfinite(x); };
-    return std::ranges::equal(
-               results, near_one,
-               [&](const Tensor& a, const Tensor& b) { return agrees(a, b, is_lost); }) &&
-           std::ranges::any_of(results, has_finite);
+    return agrees(result, near_one, is_lost) && has_finite(result);
   }
   if (family == InputFamily::bottom) {
     const auto stands = [](double x, double other) {
       return x == -INFINITY && (other == portable::stand_in_for_bottom(DType::f16) ||
                                 other == portable::stand_in_for_bottom(DType::f32));
     };
-    return std::ranges::equal(
-               results, near_one,
-               [&](const Tensor& a, const Tensor& b) { return agrees(a, b, stands); }) &&
-           are_integers_or_selected(results, inputs);
+    return agrees(result, near_one, stands) && are_integers_or_selected(result, inputs);
   }
-  if (!std::ranges::equal(near_one, results, is_times_power_of_two)) return false;
-  return family == InputFamily::vast || are_integers_or_selected(results, inputs);
+  return is_times_power_of_two(near_one, result) &&
+         (family == InputFamily::vast || are_integers_or_selected(result, inputs));
+}
+
+}  // namespace
+
+std::vector<bool> stay_in_range(InputFamily family,
+                                const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& results,
+                                const std::vector<Tensor>& near_one) {
+  std::vector<bool> out(results.size());
+  if (results.size() != near_one.size()) return out;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    out[i] = stays_in_range(family, inputs, results[i], near_one[i]);
+  return out;
 }
 
 }  // namespace warpath

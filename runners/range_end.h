@@ -7,19 +7,20 @@
 
 namespace warpath {
 
-/// True if kernels may be held to the baseline's `results` on `inputs` of `family`, one near an end
-/// of the types' range (is_near_range_end()): if neither the baseline nor another correct kernel
-/// leaves the range on the way. So the results must be those on the same digits near 1,
-/// `near_one`, times a power of two, exactly; and, unless squares fit, each result that is no
-/// integer must be one of the inputs (of up to 4096 results that is looked at). At the end:
-/// - InputFamily::bottom: the results on `near_one`, with -infinity for what stands for it there,
+/// Of each of the baseline's `results` on `inputs` of `family`, one near an end of the types' range
+/// (is_near_range_end()), whether kernels may be held to it: whether neither the baseline nor
+/// another correct kernel leaves the range on the way to it. So its elements must be those on the
+/// same digits near 1, `near_one`, times a power of two, exactly; and, unless squares fit, each
+/// that is no integer must be one of the inputs (of up to 4096 elements that is looked at). At the
+/// end:
+/// - InputFamily::bottom: the elements on `near_one`, with -infinity for what stands for it there,
 ///   and values of the inputs or integers;
-/// - InputFamily::infinite_lines: each finite result is that on `near_one`, where nothing is
+/// - InputFamily::infinite_lines: each finite element is that on `near_one`, where nothing is
 ///   infinite, so that it does not depend on an infinite line; and some are finite.
-/// All in one order.
-[[nodiscard]] bool stays_in_range(InputFamily family,
-                                  const std::vector<Tensor>& inputs,
-                                  const std::vector<Tensor>& results,
-                                  const std::vector<Tensor>& near_one);
+/// All in one order. None where there are not as many on `near_one`.
+[[nodiscard]] std::vector<bool> stay_in_range(InputFamily family,
+                                              const std::vector<Tensor>& inputs,
+                                              const std::vector<Tensor>& results,
+                                              const std::vector<Tensor>& near_one);
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/portable/family_rule.h"
+#include "engine/portable/nudge.h"
 #include "engine/portable/random.h"
 
 /// Input families: values other than the declared ones, element by element, bit-identical on host
@@ -31,6 +32,7 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::offset:
     case InputFamily::peaked:
     case InputFamily::opposed:
+    case InputFamily::other_scalars:
       return 16;
     default:
       return 1;
@@ -53,6 +55,8 @@ inline int structure_forms(const FamilyRule& rule) {
       return rule.lines > 1 ? 2 : 1;
     case InputFamily::one_value:
       return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
+    case InputFamily::extremes:
+      return 3;
     case InputFamily::half_copy:
       return rule.row > 1 && rule.elements > rule.row ? 2 : 1;
     case InputFamily::repeated_tile:
@@ -188,11 +192,18 @@ inline bool is_bottom(const FamilyRule& rule, Word i) {
   return kind == 0 || (kind == 1 && i % rule.row <= rule.row / 4);
 }
 
+/// Where kernels compare: element i of InputFamily::coarse is landmark `x`, or next to it.
+inline double beside_landmark(const FamilyRule& rule, Word bits, double x) {
+  const double step = nudge_step(rule.dtype) * fabs(x);
+  return bits % 4 == 0 ? x + step : bits % 4 == 1 ? x - step : x;
+}
+
 /// Element `i` of InputFamily::coarse.
 inline double coarse_value(const FamilyRule& rule, Word i, double own) {
   const Word bits = random_word(rule.seed, i, 3);
   if (rule.landmark_count > 0 && bits % 8 == 0)
-    return rule.landmarks[bits / 8 % static_cast<Word>(rule.landmark_count)];
+    return beside_landmark(rule, bits >> 32U,
+                           rule.landmarks[bits / 8 % static_cast<Word>(rule.landmark_count)]);
   double step = power_below(rule.scale);
   for (Word halved = bits / 8 % 9; halved > 0; --halved) step *= 0.5;
   const double x = floor(own / step + 0.5) * step;
@@ -206,10 +217,14 @@ inline double coded_value(const FamilyRule& rule, Word code) {
   return x > rule.greatest ? x - span : x;
 }
 
-/// Integers that count upwards from one of the rule's values, and begin again at its least.
-inline double consecutive_value(const FamilyRule& rule, Word column) {
+/// Integers that count upwards and begin again at the rule's least value: from any of its values
+/// or, but for one element, from 0 where that is one, as the places of a copy.
+inline double consecutive_value(const FamilyRule& rule, Word i) {
   const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
-  return rule.least + static_cast<double>((family_draw(rule, 5, span) + column) % span);
+  const bool from_zero = rule.odd != kNoElement && rule.holds_zero;
+  const Word first = from_zero ? static_cast<Word>(-rule.least) : family_draw(rule, 5, span);
+  const Word elsewhere = i == rule.odd && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
+  return rule.least + static_cast<double>((first + i % rule.row + elsewhere) % span);
 }
 
 /// All digits of four bits are `digit`.
@@ -220,6 +235,15 @@ inline double digits_value(const FamilyRule& rule, Word digit) {
 /// Element `i` of InputFamily::extremes.
 inline double extreme_value(const FamilyRule& rule, Word i, double own) {
   const Word bits = random_word(rule.seed, i, 3);
+  if (form_of(rule) != 0) {
+    // Beside each other lie two of the same sum, so that those of lines are equal.
+    const double span = rule.greatest - rule.least + 1, most = span < 4 ? span - 1 : 3;
+    const Word second = i % rule.row % 2;
+    const auto drawn = static_cast<double>(random_word(rule.seed, i - second, 3) %
+                                           (static_cast<Word>(most) + 1)),
+               step = second != 0 ? most - drawn : drawn;
+    return form_of(rule) == 1 ? rule.greatest - step : rule.least + step;
+  }
   if (bits % 2 == 0 || rule.least == rule.greatest) return own;
   const Word kind = bits / 2 % 8;
   if (kind < 6 || !rule.holds_all) {
@@ -243,8 +267,13 @@ inline Word neighbour(const FamilyRule& rule, Word i) {
   return rule.row < 2 ? i : i % rule.row + 1 < rule.row ? i + 1 : i - 1;
 }
 
-/// Element `i` of another arrangement, in which the odd element of a permutation has exchanged
-/// places with its neighbour.
+/// Where range `i` of even ones begins.
+inline double even_offset(const FamilyRule& rule, Word i) {
+  return floor(rule.greatest * static_cast<double>(i) / static_cast<double>(rule.elements - 1));
+}
+
+/// Element `i` of another arrangement. The odd element of a permutation has exchanged places with
+/// its neighbour; of offsets it is the one that is not where even ranges begin.
 inline double arranged_value(const FamilyRule& rule, Word i) {
   const bool first = form_of(rule) == 0;
   if (rule.arrangement == Arrangement::permutation) {
@@ -259,6 +288,12 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
   }
   const Word ranges = rule.elements - 1;
   if (i >= ranges) return rule.greatest;
+  if (rule.odd != kNoElement) {
+    const double even = even_offset(rule, i);
+    if (i != rule.odd || i == 0) return even;
+    if (first) return even_offset(rule, i - 1);
+    return even < even_offset(rule, i + 1) ? even + 1 : even;
+  }
   constexpr Word kOneOf = 8;
   const double share =
       static_cast<double>(first ? i - i % kOneOf : i) / static_cast<double>(ranges);
@@ -269,7 +304,8 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
 /// family_source(rule, i).
 inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
   if (rule.arrangement != Arrangement::none) return arranged_value(rule, i);
-  if (i == rule.odd) return own;
+  const bool is_counted = rule.family == InputFamily::identity && !is_floating(rule.dtype);
+  if (i == rule.odd && !is_counted) return own;
   const bool narrow = width_of(rule.dtype) == 2;
   const Word bits = random_word(rule.seed, i, 3);
   const double sign = (bits & 1U) != 0 ? -1 : 1;
@@ -389,10 +425,11 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
       break;
     case InputFamily::other_scalars:
-      for (Word step = i / rule.row % 8; step > 0; --step) x *= narrow ? 0.5 : 0x1p-4;
+      x *= narrow ? 2 : 0x1p4;
+      for (Word step = (i / rule.row + 1) % 8; step > 0; --step) x *= narrow ? 0.5 : 0x1p-4;
       break;
     case InputFamily::identity:
-      x = is_floating(rule.dtype) ? (column == line ? 1 : 0) : consecutive_value(rule, column);
+      x = is_counted ? consecutive_value(rule, i) : column == line ? 1 : 0;
       break;
     case InputFamily::permutation: {
       const Word shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
@@ -411,7 +448,7 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::one_value:
       switch (form_of(rule)) {
         case 0:
-          x = source;
+          x = rule.odd != kNoElement && is_floating(rule.dtype) ? 1 : source;
           break;
         case 1:
           x = is_floating(rule.dtype) || rule.holds_zero ? 0 : rule.least;

@@ -36,15 +36,16 @@ enum class InputFamily : int {
   at_most_zero,   ///< negative; one element of eight is +0 and one is -0
   at_least_zero,  ///< positive; one element of eight is +0 and one is -0
   /// rounded to a multiple of a power of two from scale down to 2^-8 * scale; one element of eight
-  /// is a scalar argument of the kernel (FamilyRule::landmarks)
+  /// is a scalar argument of the kernel (FamilyRule::landmarks), or next to it
   coarse,
   /// Integers only; half of the elements are the least or greatest value of the rule or next to
   /// one. Where the rule has every value of the type, also 0, -1, 1, and, the same in every 16
-  /// bytes, a repeated digit of four bits, a power of two, or next to these.
+  /// bytes, a repeated digit of four bits, a power of two, or next to these. In forms 1 and 2 all
+  /// are within four values of the greatest, of the least: sums of lines are large and equal.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
-  /// seven of eight lines are less and less, down to 2^-28; 16-bit types: 2^-7. Scalar arguments:
-  /// scalar_on()
+  /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6. Scalar
+  /// arguments: scalar_on()
   other_scalars,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
@@ -61,15 +62,16 @@ enum class InputFamily : int {
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.
   /// 1 where line and column are equal, otherwise 0; integers: consecutive along the last
-  /// dimension, from anywhere in their range and modulo it
+  /// dimension and modulo their range, from anywhere in it or, but for one element, from 0
   identity,
   permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
   triangular,   ///< 0 [above, below] the diagonal
   /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
   /// its end]
   zero_block,
-  /// [one of the tensor's own values, 0] everywhere; for integers also [the least, the greatest]
-  /// and, where the rule has every value of the type, [a repeated digit 8 of four bits]
+  /// [one of the tensor's own values, 0] everywhere, but for one element 1 in place of the former
+  /// (integers: not); for integers also [the least, the greatest] and, where the rule has every
+  /// value of the type, [a repeated digit 8 of four bits]
   one_value,
   /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
   repeated_tile,
@@ -84,7 +86,8 @@ enum class Arrangement : int {
   none,
   permutation,  ///< of 0 to row - 1 in every line: InputFamily::identity, permutation
   /// ascending offsets from 0 to FamilyRule::greatest: InputFamily::ascending, with seven of eight
-  /// ranges empty (upwards) or the last ones longest (downwards)
+  /// ranges empty (upwards) or the last ones longest (downwards); but for one element even, of
+  /// which one is empty (upwards) or an element longer (downwards)
   offsets,
 };
 

@@ -152,7 +152,16 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
     CHECK((found.front() == 0 && found.back() == 320));
     kinds.insert(found);
   }
-  CHECK(kinds.size() == 2);
+  CHECK(kinds.size() == 4);
+  for (const int form : {0, 1}) {
+    // even ranges of five but for two beside each other
+    const auto even =
+        made(rows, {.family = InputFamily::ascending, .form = form, .but_for_one = true});
+    std::multiset<int> lengths;
+    for (std::size_t i = 1; i < even.size(); ++i) lengths.insert(even[i] - even[i - 1]);
+    CHECK(lengths.count(5) == 62);
+    CHECK(lengths.count(form == 0 ? 0 : 4) == 1);
+  }
   CHECK(made(rows, {.family = InputFamily::ascending})[7] == 0);
   CHECK(made(rows, {.family = InputFamily::ascending})[8] == 40);
 }
@@ -171,6 +180,11 @@ TEST_CASE("integers count upwards, ascend and descend through the values of thei
   const auto counted = made({.family = InputFamily::identity});
   for (std::size_t i = 1; i < 300; ++i)
     CHECK(counted[i] == (counted[i - 1] == 99 ? -20 : counted[i - 1] + 1));
+  const auto but_for_one = made({.family = InputFamily::identity, .but_for_one = true});
+  int elsewhere = 0;
+  for (std::size_t i = 0; i < 600; ++i)
+    elsewhere += but_for_one[i] == static_cast<double>((i % 300 + 20) % 120) - 20 ? 0 : 1;
+  CHECK(elsewhere == 1);
   for (const int form : {0, 1}) {
     auto line = made({.family = InputFamily::ascending, .form = form});
     line.resize(300);
@@ -262,6 +276,36 @@ TEST_CASE("every other tensor is far above, those between far below") {
   const auto choices = stress_choices(spec, spec.workloads.at(0));
   CHECK(std::ranges::count(choices, opposed) == 1);
   CHECK(std::ranges::count(choices, reversed) == 1);
+}
+
+TEST_CASE(
+    "two integers are near opposite ends of their ranges, where sums of products are near equal") {
+  const auto integers = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text +=
+          std::string(i > 0 ? ", " : "") + R"({"name": ")" +
+          std::string(1, static_cast<char>('a' + i)) +
+          R"(", "type": "tensor", "tensor_spec": {"shape": [4, 30], "dtype": "int16", "init": {"kind": "randint", "low": -900, "high": 900}}})";
+    return spec_of(text);
+  };
+  const FamilyChoice near_ends{.family = InputFamily::extremes, .form = 1};
+  const KernelSpec one = integers(1), two = integers(2);
+  CHECK(std::ranges::count(stress_choices(one, one.workloads.front()), near_ends) == 0);
+  CHECK(std::ranges::count(stress_choices(two, two.workloads.front()), near_ends) == 1);
+  const auto values = [&](std::size_t which) {
+    const ArgSpec& arg = two.io.args.at(which);
+    Tensor tensor = materialize(two, arg, two.workloads.front(), 0);
+    apply_family(tensor, family_rule(two, arg, two.workloads.front(), near_ends, which, 3));
+    std::set<double> out;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+      out.insert(tensor.at(i));
+      if (i % 2 != 0) CHECK(tensor.at(i - 1) + tensor.at(i) == (which == 0 ? 1795 : -1797));
+    }
+    return out;
+  };
+  CHECK(values(0) == std::set<double>{896, 897, 898, 899});
+  CHECK(values(1) == std::set<double>{-900, -899, -898, -897});
 }
 
 TEST_CASE(

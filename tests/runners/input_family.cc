@@ -176,11 +176,40 @@ TEST_CASE("families have their meaning") {
   CHECK(values(InputFamily::vast)[7] == std::ldexp(declared[7], 48));
   for (const double x : values(InputFamily::subnormal)) CHECK(std::fabs(x) < 0x1p-126);
   CHECK(std::ranges::count(values(InputFamily::subnormal), 0.0) < 1000);
+  const auto magnitudes = values(InputFamily::other_scalars);
+  CHECK(magnitudes[7] == declared[7]);
+  CHECK(magnitudes[7 * 500 + 3] == 16 * declared[7 * 500 + 3]);
+  CHECK(magnitudes[6 * 500 + 3] == std::ldexp(declared[6 * 500 + 3], -24));
   for (const double x : values(InputFamily::coarse)) CHECK(x * 256 == std::floor(x * 256));
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
   CHECK(std::all_of(unit.begin() + 1, unit.begin() + 500, [](double x) { return x == 0; }));
   CHECK(std::equal(unit.begin() + 500, unit.end(), declared.begin() + 500));
+}
+
+TEST_CASE("numbers lie at what a kernel compares with, and on either side of it") {
+  FamilyRule rule = rule_for(InputFamily::coarse, 0, 3, {40, 60});
+  rule.landmarks[0] = 0.3;
+  rule.landmark_count = 1;
+  Tensor tensor = fill_tensor(InitRule{}, 5, DType::f32, {40, 60}, {}, nullptr, "here");
+  apply_family(tensor, rule);
+  int at = 0, above = 0, below = 0;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    const double distance = tensor.at(i) - static_cast<double>(0.3F);
+    if (std::abs(distance) > 1e-6) continue;
+    ++(distance > 0 ? above : distance < 0 ? below : at);
+  }
+  CHECK((at > 90 && above > 40 && below > 40));
+}
+
+TEST_CASE("but for one element, weights are all 1: a kernel may know that they mostly are") {
+  FamilyRule rule = rule_for(InputFamily::one_value, 0, 3, {40, 60});
+  Tensor tensor = fill_tensor(InitRule{}, 5, DType::f32, {40, 60}, {}, nullptr, "here");
+  rule.odd = portable::odd_element(rule, 9);
+  apply_family(tensor, rule);
+  int ones = 0;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) ones += tensor.at(i) == 1 ? 1 : 0;
+  CHECK(ones == 2399);
 }
 
 TEST_CASE("each form of a structure has its meaning, whatever the seed") {

@@ -17,6 +17,13 @@ std::vector<Tensor> tensor(DType dtype, const std::vector<double>& values) {
   return {out};
 }
 
+bool stays(InputFamily family,
+           const std::vector<Tensor>& inputs,
+           const std::vector<Tensor>& result,
+           const std::vector<Tensor>& near_one) {
+  return stay_in_range(family, inputs, result, near_one) == std::vector<bool>{true};
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("range_end");
@@ -25,39 +32,49 @@ TEST_CASE(
     "near the ends of the range what selects is judged, and, where squares fit, what squares") {
   const auto inputs = tensor(DType::f32, {-0x1p102, -0x1.8p102, -0x1p103}),
              near_one = tensor(DType::f32, {-1}), greatest = tensor(DType::f32, {-0x1p102});
-  CHECK(stays_in_range(InputFamily::lowest, inputs, greatest, near_one));
-  CHECK(stays_in_range(InputFamily::lowest, inputs, tensor(DType::i32, {2}),
-                       tensor(DType::i32, {2})));
+  CHECK(stays(InputFamily::lowest, inputs, greatest, near_one));
+  CHECK(stays(InputFamily::lowest, inputs, tensor(DType::i32, {2}), tensor(DType::i32, {2})));
   // a sum, which other kernels may add up with squares on the way
   const auto sum = tensor(DType::f32, {-0x1.2p104});
-  CHECK_FALSE(stays_in_range(InputFamily::lowest, inputs, sum, tensor(DType::f32, {-4.5})));
-  CHECK(stays_in_range(InputFamily::vast, inputs, sum, tensor(DType::f32, {-4.5})));
+  CHECK_FALSE(stays(InputFamily::lowest, inputs, sum, tensor(DType::f32, {-4.5})));
+  CHECK(stays(InputFamily::vast, inputs, sum, tensor(DType::f32, {-4.5})));
   // the baseline itself leaves the range
-  CHECK_FALSE(stays_in_range(InputFamily::vast, inputs, tensor(DType::f32, {0}), near_one));
-  CHECK_FALSE(stays_in_range(InputFamily::lowest, inputs, tensor(DType::i32, {2}),
-                             tensor(DType::i32, {0})));
-  CHECK_FALSE(stays_in_range(InputFamily::lowest, inputs, greatest, {}));
+  CHECK_FALSE(stays(InputFamily::vast, inputs, tensor(DType::f32, {0}), near_one));
+  CHECK_FALSE(stays(InputFamily::lowest, inputs, tensor(DType::i32, {2}), tensor(DType::i32, {0})));
+  CHECK_FALSE(stays(InputFamily::lowest, inputs, greatest, {}));
+}
+
+TEST_CASE(
+    "of several results each is judged on its own: the places of maxima, not what is made of "
+    "them") {
+  const auto inputs = tensor(DType::f32, {-0x1p102, -0x1.8p102});
+  const std::vector<Tensor> results{tensor(DType::i32, {0}).front(),
+                                    tensor(DType::f32, {1}).front()},
+      near_one{tensor(DType::i32, {0}).front(), tensor(DType::f32, {0.625}).front()};
+  CHECK(stay_in_range(InputFamily::lowest, inputs, results, near_one) ==
+        std::vector<bool>{true, false});
+  CHECK(stay_in_range(InputFamily::lowest, inputs, results, {near_one.front()}) ==
+        std::vector<bool>{false, false});
 }
 
 TEST_CASE("where lines are -infinity what selects is judged, not what computes") {
   const double low = portable::stand_in_for_bottom(DType::f32);
   const auto inputs = tensor(DType::f32, {-INFINITY, 2, -INFINITY});
   const auto judges = [&](const std::vector<double>& results, const std::vector<double>& stands) {
-    return stays_in_range(InputFamily::bottom, inputs, tensor(DType::f32, results),
-                          tensor(DType::f32, stands));
+    return stays(InputFamily::bottom, inputs, tensor(DType::f32, results),
+                 tensor(DType::f32, stands));
   };
   CHECK(judges({-INFINITY, 2}, {low, 2}));
   CHECK_FALSE(judges({-INFINITY, 3}, {low, 3}));           // is no input
   CHECK_FALSE(judges({-INFINITY, 2}, {low + 0x1p90, 2}));  // a sum with it
   CHECK_FALSE(judges({0, 2}, {low, 2}));
-  CHECK_FALSE(stays_in_range(InputFamily::bottom, inputs, tensor(DType::i32, {1}),
-                             tensor(DType::i32, {2})));
+  CHECK_FALSE(stays(InputFamily::bottom, inputs, tensor(DType::i32, {1}), tensor(DType::i32, {2})));
 }
 
 TEST_CASE("where every other line is infinite, results are judged if the others depend on none") {
   const auto judges = [](const std::vector<double>& results, const std::vector<double>& finite) {
-    return stays_in_range(InputFamily::infinite_lines, {}, tensor(DType::f32, results),
-                          tensor(DType::f32, finite));
+    return stays(InputFamily::infinite_lines, {}, tensor(DType::f32, results),
+                 tensor(DType::f32, finite));
   };
   CHECK(judges({1, INFINITY, 3, NAN}, {1, 2, 3, 4}));
   CHECK_FALSE(judges({1, 0, 3}, {1, 2, 3}));  // what an infinite line makes finite

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,12 +49,20 @@ struct MaskedReference {
 struct FamilyBaseline {
   Comparison result;
   /// False if the baseline cannot compute the family; a candidate is then not judged by it.
-  [[nodiscard]] bool tells() const { return classes_agree(result) && keeps_range && keeps_class; }
+  [[nodiscard]] bool tells() const {
+    return classes_agree(result) && keeps_class &&
+           (keeps_range.empty() || std::ranges::find(keeps_range, true) != keeps_range.end());
+  }
+  /// A candidate is judged by what it makes of this tensor.
+  [[nodiscard]] bool judges(std::size_t tensor) const {
+    return keeps_range.empty() || keeps_range[tensor];
+  }
   /// Which results are finite does not depend on the last place of inputs, as far as Problem::reach
   /// has seen.
   bool keeps_class = true;
-  /// Of families near an end of the range: no step leaves it (is_near_range_end()).
-  bool keeps_range = true;
+  /// Of families near an end of the range, by tensor: it is written, and no step to it leaves the
+  /// range (stay_in_range()). Empty: of another family.
+  std::vector<bool> keeps_range;
   bool is_exact = false;  ///< every result is an integer equal to the reference's
 };
 
@@ -222,7 +231,7 @@ class Problem {
   [[nodiscard]] std::vector<ParameterPlace> parameters_on(InputFamily family,
                                                           const PlacedWorkload& placed) const;
   [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
-  [[nodiscard]] bool keeps_range(std::size_t w, const InputSet& set, const Slot& slot);
+  [[nodiscard]] std::vector<bool> keeps_range(std::size_t w, const InputSet& set, const Slot& slot);
   void place_inputs(std::size_t w, const Slot& slot, const InputSet& set);
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w,
                                                            std::size_t tensor,

@@ -207,18 +207,26 @@ InputSet Families::make(const Workload& workload, const FamilyChoice& choice, st
   return out;
 }
 
-bool Families::keeps_range(const Workload& workload,
-                           const InputSet& inputs,
-                           const FamilyChoice& choice) {
+std::set<std::string> Families::out_of_range(const Workload& workload,
+                                             const InputSet& inputs,
+                                             const FamilyChoice& choice) {
   const auto values = [](const TensorMap& tensors) {
     std::vector<Tensor> out;
     for (const auto& [name, tensor] : tensors) out.push_back(tensor);
     return out;
   };
   const InputSet near_one = make(workload, choice.near_one(), inputs.seed);
-  return stays_in_range(choice.family, values(inputs.tensors),
-                        values(run_baseline(workload, inputs, std::nullopt)),
-                        values(run_baseline(workload, near_one, std::nullopt)));
+  const TensorMap results = run_baseline(workload, inputs, std::nullopt);
+  const std::vector<bool> stays =
+      stay_in_range(choice.family, values(inputs.tensors), values(results),
+                    values(run_baseline(workload, near_one, std::nullopt)));
+  std::set<std::string> out;
+  for (const auto& [name, tensor] : inputs.expected) out.insert(name);
+  std::size_t i = 0;
+  for (const auto& [name, tensor] : results) {
+    if (stays[i++]) out.erase(name);
+  }
+  return out;
 }
 
 std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
@@ -232,9 +240,10 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
   auto set = std::make_shared<InputSet>(make(workload, choice, seed));
   set->family = choice.label();
   set->infinities = choice.infinities();
-  if (!is_right(workload, *set, choice.family, std::nullopt) ||
-      (is_near_range_end(choice.family) && !keeps_range(workload, *set, choice)))
-    set = nullptr;
+  const bool is_right_on_it = is_right(workload, *set, choice.family, std::nullopt);
+  if (is_right_on_it && is_near_range_end(choice.family))
+    set->unjudged = out_of_range(workload, *set, choice);
+  if (!is_right_on_it || set->unjudged.size() == set->expected.size()) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,10 +57,10 @@ class Families {
   [[nodiscard]] InputSet make(const Workload& workload,
                               const FamilyChoice& choice,
                               std::uint64_t seed);
-  /// stays_in_range() of the baseline.
-  [[nodiscard]] bool keeps_range(const Workload& workload,
-                                 const InputSet& inputs,
-                                 const FamilyChoice& choice);
+  /// The outputs in which the baseline leaves the range: those not of stay_in_range().
+  [[nodiscard]] std::set<std::string> out_of_range(const Workload& workload,
+                                                   const InputSet& inputs,
+                                                   const FamilyChoice& choice);
   [[nodiscard]] bool is_right(const Workload& workload,
                               InputSet& inputs,
                               InputFamily family,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct InputSet {
   /// where non-finite results may be NaN or infinite, depending on the order of operations
   Infinities infinities = Infinities::none;
   std::map<std::string, Allowance> allowances{};  ///< by output; replace the spec's tolerance
+  std::set<std::string> unjudged{};  ///< outputs that kernels are not held to on these inputs
 };
 
 /// Tensors and scalars of `workload`; leaves `expected` empty. Throws Error(bad_input).
