@@ -102,6 +102,11 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
         apply_family(but_for_one, rule);
         CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
               but_for_one.bytes);
+        // Ones, and places from 0, stand in for one of the tensor's values and places from anywhere.
+        const bool is_float = info(dtype).is_float;
+        if ((rule.family == InputFamily::one_value && rule.form == 0 && is_float) ||
+            (rule.family == InputFamily::identity && !is_float))
+          continue;
         for (std::int64_t k = 0; k < expected.elements(); ++k) {
           const bool same =
               std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
