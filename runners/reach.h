@@ -20,11 +20,11 @@ struct Distance {
 /// sum by up to the unit roundoff times the sum of the absolute values of its terms, which bounds
 /// the effect of summing in any other order.
 struct Reach {
-  Distance baseline;
+  Distance baseline{};
   /// What a reference kernel's results move by when all its operations round up, or down: an
   /// addition of alike terms errs in one direction, which no perturbation of the terms shows. Zero
   /// for references of higher precision.
-  Distance reference;
+  Distance reference{};
   /// a correct kernel's error stays below this multiple of the measured one: reach_factor()
   double factor = 32;
 };

@@ -62,7 +62,7 @@ struct FamilyBaseline {
   bool keeps_class = true;
   /// Of families near an end of the range, by tensor: it is written, and no step to it leaves the
   /// range (stay_in_range()). Empty: of another family.
-  std::vector<bool> keeps_range;
+  std::vector<bool> keeps_range{};
   bool is_exact = false;  ///< every result is an integer equal to the reference's
 };
 

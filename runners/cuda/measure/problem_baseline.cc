@@ -84,13 +84,13 @@ std::vector<bool> Problem::keeps_range(std::size_t w, const InputSet& set, const
   if (placed.launch_bytes > kMostBytes) return out;
   const auto values = [&](bool written, const auto& address) {
     bench_.synchronize("the baseline");
-    std::vector<Tensor> out;
+    std::vector<Tensor> found;
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
       const TensorPlace& tensor = placed.tensors[t];
       if (written ? tensor.is_written() : tensor.is_read())
-        out.push_back(download(bench_.api(), tensor, address(t)));
+        found.push_back(download(bench_.api(), tensor, address(t)));
     }
-    return out;
+    return found;
   };
   const auto in_slot = [&](std::size_t t) { return slot.tensors[t]; };
   const std::vector<Tensor> results = values(true, in_slot);
