@@ -107,7 +107,7 @@ TEST_CASE("an element of shared memory that a thread adds to alone is its variab
   CHECK(k.why.empty());
   CHECK(k.has("  float part_own = 0;\n"));
   CHECK(k.has("part_own += x[j];"));
-  CHECK(k.has("  part_own *= 0.5f;\n  part[t] = part_own;\n  __syncthreads();\n"));
+  CHECK(k.has("  part_own *= 0.5f;\n  part[threadIdx.x] = part_own;\n  __syncthreads();\n"));
   CHECK(k.has("if (t < s) part[t] += part[t + s];"));
   const Normal two("", "  __shared__ float more[64];\n" +
                            summing("  more[t] = part[t] = 0;\n  for (int j = t; j < n; j += "
@@ -129,6 +129,45 @@ TEST_CASE("an element that others may see, or that is not set first, stays in sh
   stays(summing("  part[t] = x[t];\n"));
   stays("  __shared__ volatile float part[64];\n  int t = threadIdx.x;\n" + kIndex +
         "  part[t] = 0;\n" + adds + "  __syncthreads();\n" + kTree);
+}
+
+TEST_CASE("an element goes back to where its thread has it, whatever became of the index") {
+  const Normal k("", summing("  part[t] = 0;\n  for (int j = t; j < n; j += blockDim.x) "
+                             "part[threadIdx.x] += x[j];\n  t = t * 2 % 64;\n"));
+  CHECK(k.why.empty());
+  CHECK(k.has("  part[threadIdx.x] = part_own;\n"));
+}
+
+TEST_CASE("a slot whose first value is made of another's becomes a variable before that") {
+  const std::string loop = "  for (int j = t; j < n; j += blockDim.x) ";
+  const Normal k(
+      "", "  __shared__ float more[64];\n" +
+              summing("  part[t] = 0;\n" + loop + "part[t] += x[j];\n  more[t] = part[t] * 2;\n" +
+                      loop + "more[t] += x[j] * x[j];\n  part[t] += more[t];\n"));
+  CHECK(k.why.empty());
+  CHECK(k.has("  float more_own = part_own * 2;\n"));
+}
+
+TEST_CASE("an element that has another name, another's memory or another's value stays") {
+  const auto stays = [](const std::string& text) { CHECK_FALSE(refused("", text).empty()); };
+  const std::string adds = "  for (int j = t; j < n; j += blockDim.x) part[t] += x[j];\n";
+  stays(summing("  part[t] = 0;\n  float& q = part[t];\n" + adds +
+                "  __syncthreads();\n  q += 1;\n"));
+  stays(summing("  struct Kept {\n    float& of;\n  };\n  part[t] = 0;\n  Kept q{part[t]};\n" +
+                adds + "  __syncthreads();\n  q.of += 1;\n"));
+  stays(summing("  int c = 0;\n  part[t] = 0;\nagain:\n" + adds +
+                "  __syncthreads();\n  part[t] *= 0.5f;\n  __syncthreads();\n  if (c++ < 2) goto "
+                "again;\n"));
+  stays("  __shared__ int more[64];\n" +
+        summing("  part[t] = more[t] = 0.5;\n  for (int j = t; j < n; j += blockDim.x) {\n    "
+                "part[t] += x[j];\n    more[t] += 1;\n  }\n"));
+  stays(
+      "  extern __shared__ float part[];\n  extern __shared__ int more[];\n  int t = "
+      "threadIdx.x;\n" +
+      kIndex +
+      "  part[t] = 0;\n  more[t] = 0;\n  for (int j = t; j < n; j += blockDim.x) {\n    part[t] "
+      "+= 1;\n    more[t] += 1;\n  }\n  __syncthreads();\n" +
+      kTree);
 }
 
 TEST_SUITE_END();
