@@ -166,6 +166,18 @@ void rename_variable(const Expr& root,
   walk(root, [&](const Expr& e) { return rename_here(e, name, text, edits), true; });
 }
 
+namespace {
+
+/// Of an arithmetic type, as far as can be told; operators of others mean what their class says.
+bool is_number(const KernelFacts& facts, const Expr& e) {
+  bool told = true;
+  walk(e, [&](const Expr& part) { return told = told && !part.is(ExprKind::call), told; });
+  const std::string type = type_of(facts, e);
+  return told && (is_integer_type(type) || type == "float" || type == "double");
+}
+
+}  // namespace
+
 std::string negated(const KernelFacts& facts, const Expr& c) {
   static const std::pair<std::string_view, std::string_view> kTurned[] = {
       {">=", "<"}, {"<", ">="}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
@@ -173,7 +185,8 @@ std::string negated(const KernelFacts& facts, const Expr& c) {
   if (c.is(ExprKind::binary)) {
     // neither a < b nor a >= b holds for a number that is none; a != b is not a == b all the same
     const bool ordered =
-        c.op == "==" || c.op == "!=" ||
+        ((c.op == "==" || c.op == "!=") && is_number(facts, c.arg(0)) &&
+         is_number(facts, c.arg(1))) ||
         (is_integer_type(type_of(facts, c.arg(0))) && is_integer_type(type_of(facts, c.arg(1))));
     for (const auto& [from, to] : kTurned) {
       if (ordered && c.op == from)

@@ -1,10 +1,15 @@
 #include "moves/normal/one_value.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 
+#include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -22,8 +27,68 @@ std::vector<const Expr*> uses_of(const KernelFacts& facts, const Declarator& var
   return out;
 }
 
+/// What stands before a statement happens before it, and every branch of the text is read.
+bool runs_in_order(const KernelFacts& facts) {
+  bool out = facts.kernel->opaque.empty();
+  walk(*facts.kernel->body, [&](const Stmt& s) {
+    out = out && !s.is(StmtKind::goto_) && !s.is(StmtKind::label);
+    return out;
+  });
+  const std::string_view text = facts.unit->text(facts.kernel->body->span);
+  for (const Token& t : tokenize(text).tokens) {
+    const bool line = t.kind == TokenKind::directive;
+    out = out && (!line || directive_name(text, t) == "pragma");
+  }
+  return out;
+}
+
+/// The name stands in a lambda, or where it is no expression of its own: in a type, a capture.
+bool is_said_elsewhere(const KernelFacts& facts, std::string_view name) {
+  const Stmt& body = *facts.kernel->body;
+  std::set<std::size_t> known;
+  std::vector<Span> lambdas;
+  walk_expressions(body, [&](const Expr& e) {
+    if (e.is(ExprKind::lambda)) lambdas.push_back(e.span);
+    if (e.is_name(name) || (e.is(ExprKind::member) && e.name == name))
+      known.insert(e.name_span.empty() ? e.span.begin : e.name_span.begin);
+    return true;
+  });
+  walk(body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) known.insert(d->name_span.begin);
+    return true;
+  });
+  const std::string_view text = facts.unit->text(body.span);
+  return std::ranges::any_of(tokenize(text).tokens, [&](const Token& t) {
+    if (t.kind != TokenKind::identifier || spelling(text, t) != name) return false;
+    const Span at{body.span.begin + t.begin, body.span.begin + t.end};
+    return !known.contains(at.begin) ||
+           std::ranges::any_of(lambdas, [&](Span lambda) { return lambda.contains(at); });
+  });
+}
+
 bool is_out_of_sight(const KernelFacts& facts, const Declarator& variable) {
-  return !facts.kernel->opaque.empty() || is_said_by_macro(*facts.unit, variable.name);
+  return !runs_in_order(facts) || is_said_by_macro(*facts.unit, variable.name) ||
+         is_said_elsewhere(facts, variable.name);
+}
+
+bool is_scalar(const Unit& unit, Span type) {
+  const std::string words = unit.resolved_type(unit.plain_text(type));
+  return size_of_type(words) != 0 || words == "auto";
+}
+
+/// What is made of the value could keep a reference to the variable: it is an object of a class.
+bool may_be_kept(const Unit& unit, const Expr& value) {
+  const Expr* at = &value;
+  while (at->parent != nullptr &&
+         (at->parent->is(ExprKind::init_list) || at->parent->is(ExprKind::designated)))
+    at = at->parent;
+  if (at->parent != nullptr) return at != &value;
+  if (at->stmt == nullptr) return true;
+  for (const Declarator* d : at->stmt->declarators) {
+    if (std::ranges::find(d->init, at) != d->init.end())
+      return !d->is_pointer() && !is_scalar(unit, d->type);
+  }
+  return at != &value;
 }
 
 /// Something may change the variable where the name stands, or let others do so.
@@ -34,12 +99,17 @@ bool may_change(const Unit& unit, const Expr& use) {
     const bool passes = up.is(ExprKind::comma) || up.is(ExprKind::cast) ||
                         (up.is(ExprKind::conditional) && &up.arg(0) != at);
     if (!passes) break;
+    if (up.is(ExprKind::cast) && size_of_type(unit.resolved_type(plain_type(up))) == 0 &&
+        !plain_type(up).ends_with('*'))
+      return true;
   }
+  if (may_be_kept(unit, *at)) return true;
   if (at->parent == nullptr) return false;
   const Expr& up = *at->parent;
   return (up.is(ExprKind::assign) && &up.arg(0) == at) || up.is(ExprKind::postfix) ||
          up.is_op(ExprKind::unary, "++") || up.is_op(ExprKind::unary, "--") ||
          up.is_op(ExprKind::unary, "&") || up.is(ExprKind::lambda) || up.is(ExprKind::opaque) ||
+         up.is(ExprKind::new_object) ||
          (up.is(ExprKind::call) && !is_pure_function(unit, callee(up)));
 }
 
@@ -146,6 +216,14 @@ std::vector<MovedOnce> moved_once(const KernelFacts& facts) {
   return out;
 }
 
+/// As an operand of +, the text is one operand: a name, a number or a product of such.
+bool is_term(const Unit& unit, const Expr& e) {
+  if (e.is(ExprKind::number)) return true;
+  if (e.is(ExprKind::name)) return unit.macro(e.name) == nullptr;
+  if (e.is(ExprKind::member)) return e.op == "." && is_term(unit, e.arg(0));
+  return e.is_op(ExprKind::binary, "*") && is_term(unit, e.arg(0)) && is_term(unit, e.arg(1));
+}
+
 }  // namespace
 
 std::size_t second_names(const KernelFacts& facts) {
@@ -170,13 +248,9 @@ bool one_value(const NormalSite& site, std::vector<Edit>& edits) {
   const std::string old(d.name), now = fresh_name(unit, old + "_at");
   const std::string value(unit.plain_text(e.arg(1).outer));
   const bool sum = e.op == "=";
+  // without them, the pointer would be moved step by step, by sums that do not wrap round
   const std::string by =
-      e.arg(1).is(ExprKind::name) || e.arg(1).is(ExprKind::number) ||
-              (e.op == "+=" && !e.arg(1).is(ExprKind::comma) &&
-               !e.arg(1).is(ExprKind::conditional) && !e.arg(1).is(ExprKind::assign) &&
-               e.arg(1).is(ExprKind::binary) && (e.arg(1).op == "*" || e.arg(1).op == "+"))
-          ? value
-          : "(" + value + ")";
+      is_term(unit, e.arg(1)) || e.arg(1).parenthesised ? value : "(" + value + ")";
   edits.push_back({one.stmt->span.begin, one.stmt->span.end,
                    (d.has(kConst) ? "const " : "") + std::string(unit.plain_text(d.type)) + "* " +
                        now + " = " + (sum ? value : old + (e.op == "+=" ? " + " : " - ") + by) +

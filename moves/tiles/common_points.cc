@@ -1,7 +1,9 @@
 #include "moves/tiles/common_points.h"
 
 #include <algorithm>
+#include <set>
 
+#include "engine/text/tokens.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -73,21 +75,48 @@ class GuardReader {
       const std::int64_t blocks = n.grid[axis], threads = n.block[axis];
       out_.exact = out_.exact && blocks % count_ == 0 && blocks * threads == *points;
     }
-    bool other = false;
-    walk_expressions(*kernel_.kernel->body, [&](const Expr& e) {
-      const bool defines = is_inside(e, *index_->declarator->stmt);
-      other = other || (!defines && e.is(ExprKind::member) && e.name == letter() &&
-                        (e.arg(0).is_name("threadIdx") || e.arg(0).is_name("blockIdx") ||
-                         e.arg(0).is_name("gridDim")));
-      return true;
-    });
-    return other ? fail("the kernel uses its place in the launch beyond its index") : true;
+    return asks_place() ? fail("the kernel uses its place in the launch beyond its index") : true;
+  }
+
+  /// The text asks for the place along the axis, or hands all of it on: in the kernel but for the
+  /// index, in any function that is no kernel, or in a macro. A kernel's other kernels are not its.
+  [[nodiscard]] bool asks_place() const {
+    const std::string_view source = kernel_.unit.source();
+    const auto is_left_out = [&](std::size_t at) {
+      const Span index = index_->declarator->stmt->span;
+      return (index.begin <= at && at < index.end) ||
+             std::ranges::any_of(kernel_.unit.functions(), [&](const Function* f) {
+               return f->is_global && f != kernel_.kernel && f->span.begin <= at &&
+                      at < f->span.end;
+             });
+    };
+    std::vector<std::string> words;
+    for (const Token& t : tokenize(source).tokens) {
+      if (t.kind == TokenKind::comment || is_left_out(t.begin)) continue;
+      if (t.kind != TokenKind::directive) {
+        words.push_back(spelling(source, t));
+        continue;
+      }
+      for (const Token& part : tokenize_directive(source, t).tokens) {
+        if (part.kind != TokenKind::comment) words.push_back(spelling(source, part));
+      }
+      words.emplace_back();  // the line's end
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      if (word != "threadIdx" && word != "blockIdx" && word != "gridDim") continue;
+      const bool other = i + 2 < words.size() && words[i + 1] == "." && words[i + 2] != letter() &&
+                         words[i + 2].size() == 1 && words[i + 2].find_first_of("xyz") == 0;
+      if (!other) return true;
+    }
+    return false;
   }
 
   /// The statements under the kernel's guards, without them.
   bool flatten(const Stmt& block) {
     const std::vector<const Stmt*> all = statements(block);
     for (const Stmt* s : all) {
+      if (!is_new_here(*s)) return fail("blocks under the guards declare the same name");
       if (s == index_->declarator->stmt) index_seen_ = true;
       if (s->is(StmtKind::empty) || s == index_->declarator->stmt) continue;
       if (!s->is(StmtKind::if_) || s->init != nullptr || s->otherwise != nullptr) {
@@ -103,6 +132,21 @@ class GuardReader {
       } else {
         out_.list.push_back(s);
       }
+    }
+    return true;
+  }
+
+  /// What the statement declares means nothing else in the blocks that become one.
+  bool is_new_here(const Stmt& s) {
+    if (names_.empty()) {
+      for (const Declarator* p : kernel_.kernel->parameters) names_.emplace(p->name);
+    }
+    if (s.text_only && s.parent != kernel_.kernel->body) return false;
+    for (const Declarator* d : s.declarators) {
+      if (!names_.emplace(d->name).second) return false;
+      const auto means_other = [&](const Stmt* before) { return mentions(*before, d->name); };
+      if (s.parent != kernel_.kernel->body && std::ranges::any_of(out_.list, means_other))
+        return false;
     }
     return true;
   }
@@ -139,6 +183,7 @@ class GuardReader {
   std::string& why_;
   CommonPoints out_;
   const ThreadIndex* index_ = nullptr;
+  std::set<std::string_view> names_;  // declared in the blocks that become one
   bool index_seen_ = false, bounded_ = false;
 };
 

@@ -214,6 +214,31 @@ TEST_CASE("what a point must not come to is not done for the others' sake") {
   CHECK_FALSE(bound.has("inside"));
 }
 
+TEST_CASE("a kernel that asks for its place in the launch by other words keeps its points apart") {
+  const auto why = [](const std::string& before, const std::string& inside) {
+    KernelSpec spec = filter(29, kInside + inside);
+    spec.source = before + spec.source;
+    return MovePath(std::move(spec)).tried("register_block@loop_y(points=2)");
+  };
+  CHECK(why("", "").empty());
+  CHECK(why("", " sum += blockIdx.x;").empty());
+  const auto refuses = [&](const std::string& before, const std::string& inside) {
+    CHECK(why(before, inside).find("place in the launch") != std::string::npos);
+  };
+  refuses("#define BY ((int)blockIdx.y)\n", " sum += BY;");
+  refuses("", " auto b = blockIdx; sum += b.y;");
+  refuses("__device__ int by() { return blockIdx.y; }\n", " sum += by();");
+}
+
+TEST_CASE("blocks under the guards that declare one name twice stay blocks") {
+  const std::string rest =
+      "    float s = k;\n    for (int j = 0; j < m; j++) s += x[i] * w[j];\n    f[i] = s;\n  }\n";
+  MovePath twice(pairs("  int k = 3;\n  if (i < n) {\n    int k = 5;\n" + rest));
+  CHECK(twice.tried("register_block@loop_x(points=4)").find("same name") != std::string::npos);
+  MovePath once(pairs("  int k = 3;\n  if (i < n) {\n" + rest));
+  once.step("register_block@loop_x(points=4)").runs();
+}
+
 TEST_CASE("points along both axes make a tile of them in registers") {
   for (const std::string& test : {kInside, kChannels}) {
     MovePath path(filter(29, test));
