@@ -25,9 +25,9 @@ inline constexpr std::size_t kMostVersions = 4;
 /// A move that is carried out for each of version_sizes(), seeing only the workloads of that size,
 /// and once for all of them. Where the results agree there is one kernel. Where they differ, or the
 /// move does not apply to all, each size gets a version of its own, transformed or, where
-/// the move does not apply, unchanged; the original kernel serves all other sizes. That general kernel is
-/// changed only as long as it serves a scored workload. The variant itself is the version of the
-/// first size. A move that makes versions is returned as it is.
+/// the move does not apply, unchanged; the original kernel serves all other sizes. That general
+/// kernel is changed only as long as it serves a scored workload. The variant itself is the version
+/// of the first size. A move that makes versions is returned as it is.
 [[nodiscard]] std::unique_ptr<Move> with_versions(std::unique_ptr<Move> move);
 
 }  // namespace warpath

@@ -29,7 +29,8 @@ struct Command {
   int (*run)(const Arguments&, const Program&) = nullptr;
 };
 
-/// All verbs, in the order of `warpath --help`. A file of experiments/commands registers one, or two that share their options.
+/// All verbs, in the order of `warpath --help`. A file of experiments/commands registers one, or
+/// two that share their options.
 using CommandRegistry = std::vector<Command>;
 
 inline constexpr std::string_view kProgramSummary =

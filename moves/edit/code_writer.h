@@ -36,6 +36,7 @@ class CodeWriter {
   CodeWriter& open(std::string_view header) {
     return line(std::string(header) + " {"), ++depth_, *this;
   }
+  CodeWriter& block() { return line("{"), ++depth_, *this; }
   CodeWriter& close() { return --depth_, line("}"); }
   [[nodiscard]] std::string indent() const {
     std::string out;

@@ -48,7 +48,10 @@ class PointWriter {
     if (!found) return std::nullopt;
     of_ = std::move(*found);
     const std::vector<const Stmt*>& list = of_.list;
+    if (std::string veto = differs_.veto(); !veto.empty())
+      return fail(std::move(veto)), std::nullopt;
     differs_.find(list, of_.index->name);
+    if (!keeps_bound()) return std::nullopt;
     find_comments();
     u_ = fresh("u"), points_ = fresh("POINTS");
     out_.line("constexpr int " + points_ + " = " + number(count_) + ";  // of a thread, " +
@@ -69,6 +72,22 @@ class PointWriter {
   std::string fresh(std::string_view wish) { return fresh_name(unit_, wish, &taken_); }
 
   [[nodiscard]] char letter() const { return "xyz"[axis_]; }
+
+  /// The index and its bound mean the same in front of every run.
+  bool keeps_bound() {
+    std::set<std::string, std::less<>> names = {of_.index->name};
+    if (!of_.exact) {
+      for (const Token& token : tokenize(of_.index->bound->text()).tokens)
+        names.insert(spelling(of_.index->bound->text(), token));
+    }
+    for (const std::string& name : names) {
+      const bool index = name == of_.index->name;
+      if (differs_.declarations(name) > 1) return fail(name + " means several things");
+      if (std::ranges::count(written_, name) > 0 || (!index && differs_.names().contains(name)))
+        return fail(name + " changes");
+    }
+    return true;
+  }
 
   bool write_list(const std::vector<const Stmt*>& list, bool top) {
     std::vector<const Stmt*> run;
@@ -92,13 +111,16 @@ class PointWriter {
       } else if (!jumped && s.is(StmtKind::declaration) && !declares_varying(s)) {
         const bool hides = std::ranges::any_of(run, [&](const Stmt* r) { return uses(*r, s); });
         if ((hides && !write_run(run, list, i, top)) || !shared_declaration(s)) return false;
-      } else if (!jumped && differs_.is_shared(s)) {
+      } else if (!jumped && differs_.is_shared(s, masked)) {
         if (!write_run(run, list, i, top)) return false;
         write_comments(s.span.begin);
         out_.lines(dedented_text(s, {}));
         skip_comments(s.span.end);
       } else if (differs_.varies(s) || s.is(StmtKind::declaration)) {
-        if (!jumped && s.is(StmtKind::declaration) && !s.text_only) share_declarators(s);
+        if (!jumped && s.is(StmtKind::declaration) && !s.text_only && shares(s)) {
+          const bool hides = std::ranges::any_of(run, [&](const Stmt* r) { return uses(*r, s); });
+          if ((hides && !write_run(run, list, i, top)) || !share_declarators(s)) return false;
+        }
         run.push_back(&s);
       } else {
         return fail("line " + std::to_string(line_of(unit_, s.span.begin)) +
@@ -131,13 +153,27 @@ class PointWriter {
     return true;
   }
 
-  /// Of a declaration those variables that the points share.
-  void share_declarators(const Stmt& s) {
-    for (const Declarator* d : s.declarators) {
+  /// Some variables of a declaration are the same for all points.
+  [[nodiscard]] bool shares(const Stmt& s) const {
+    return !std::ranges::all_of(
+        s.declarators, [&](const Declarator* d) { return differs_.names().contains(d->name); });
+  }
+
+  /// Declares these in front of the others.
+  bool share_declarators(const Stmt& s) {
+    for (std::size_t i = 0; i < s.declarators.size(); ++i) {
+      const Declarator* const d = s.declarators[i];
       if (differs_.names().contains(d->name)) continue;
+      for (std::size_t before = 0; before < i; ++before) {
+        for (const Expr* value : s.declarators[before]->init) {
+          if (mentions(*value, d->name))
+            return fail(std::string(d->name) + " means several things");
+        }
+      }
       out_.line(unit_.plain_text(d->specifiers) + " " + unit_.plain_text(d->span) + ";");
       shared_.insert(d);
     }
+    return true;
   }
 
   // Comments between statements keep their order, and stand in front of what they stood before.
@@ -180,6 +216,7 @@ class PointWriter {
       return true;
     }
     const std::string outer = mask_, mask = fresh("inside");
+    out_.block();  // what the statements declare is theirs
     out_.line("bool " + mask + "[" + points_ + "];");
     open_points([&](std::string_view name) { return mentions(*s.expr, name); }, {}, false);
     std::vector<Edit> edits;
@@ -192,6 +229,7 @@ class PointWriter {
     mask_ = mask;
     const bool done = write_list(statements(*s.body), false);
     mask_ = outer;
+    out_.close();
     return done;
   }
 
@@ -262,7 +300,8 @@ class PointWriter {
   [[nodiscard]] bool is_place(const Declarator& d) const {
     if (d.is_array() || d.reference || d.init_form != InitForm::assign || d.value() == nullptr ||
         d.pointer_depth > 1 || d.has(kStatic) ||
-        !(d.is_pointer() || is_integer_type(unit_.plain_text(d.type))))
+        !(d.is_pointer() || is_integer_type(unit_.plain_text(d.type))) ||
+        differs_.declarations(d.name) != 1)
       return false;
     bool plain = is_pure(unit_, *d.value());
     walk(*d.value(), [&](const Expr& e) {
@@ -270,8 +309,9 @@ class PointWriter {
       const bool own =
           e.is(ExprKind::name) && differs_.names().contains(e.name) && e.name != of_.index->name &&
           std::ranges::none_of(places_, [&](const Declarator* p) { return p->name == e.name; });
-      // what changes later would be another value then
-      const bool changes = e.is(ExprKind::name) && std::ranges::count(written_, e.name) > 0;
+      // what changes later, or is hidden by another there, would be another value then
+      const bool changes = e.is(ExprKind::name) && (std::ranges::count(written_, e.name) > 0 ||
+                                                    differs_.declarations(e.name) > 1);
       plain = plain && !own && !changes;
       return plain;
     });
@@ -307,15 +347,9 @@ class PointWriter {
     if ((d.is_array() && (d.is_pointer() || d.init_form != InitForm::none)) || d.reference ||
         d.is_function_pointer || d.has(kAuto) || d.has(kStatic | kVolatile))
       return fail(name + " cannot be kept for each point");
-    std::size_t declared = 0;
-    walk(*kernel_.kernel->body, [&](const Stmt& s) {
-      declared += static_cast<std::size_t>(std::ranges::count_if(
-          s.declarators, [&](const Declarator* other) { return other->name == d.name; }));
-      return true;
-    });
     const bool hidden = std::ranges::any_of(
         unit_.macros(), [&](const Macro& m) { return !m.value && mentions_text(m.body, name); });
-    if (declared != 1 || hidden) return fail(name + " means several things");
+    if (differs_.declarations(name) != 1 || hidden) return fail(name + " means several things");
     std::string type(unit_.text(d.type));
     if (d.is_pointer()) {
       type = (d.has(kConst) ? "const " : "") + type;

@@ -39,8 +39,13 @@ class PointDifferences {
   /// A condition around such a loop: it is tested for all points at once, or once for each, and the
   /// loop runs for all of them together.
   [[nodiscard]] bool is_split(const model::Stmt& s, bool masked) const;
-  /// It does the same for all points, and is done once.
-  [[nodiscard]] bool is_shared(const model::Stmt& s) const;
+  /// It does the same for all points, and is done once. `masked` as above.
+  [[nodiscard]] bool is_shared(const model::Stmt& s, bool masked) const;
+  /// Why it is not known what differs: a variable has other names, or its address is kept. Empty if
+  /// nothing prevents it.
+  [[nodiscard]] std::string veto() const;
+  /// How many variables the kernel may mean by a name: its own, its parameters, the file's.
+  [[nodiscard]] std::size_t declarations(std::string_view name) const;
 
  private:
   void mark(const model::Stmt& s, bool masked);

@@ -214,6 +214,7 @@ TEST_CASE("what a point must not come to is not done for the others' sake") {
   CHECK_FALSE(bound.has("inside"));
 }
 
+<<<<<<< HEAD
 TEST_CASE("a kernel that asks for its place in the launch by other words keeps its points apart") {
   const auto why = [](const std::string& before, const std::string& inside) {
     KernelSpec spec = filter(29, kInside + inside);
@@ -237,6 +238,108 @@ TEST_CASE("blocks under the guards that declare one name twice stay blocks") {
   CHECK(twice.tried("register_block@loop_x(points=4)").find("same name") != std::string::npos);
   MovePath once(pairs("  int k = 3;\n  if (i < n) {\n" + rest));
   once.step("register_block@loop_x(points=4)").runs();
+=======
+const std::string kIn = "if (r >= 0 && r < height && c >= 0 && c < width";
+
+TEST_CASE("what stands under a condition of a point keeps its scope") {
+  const std::string loop = "for (int p = 0; p < 3; p++) sum += in[r * width + c] * w[p * 3 + q];";
+  // The second q is another variable, and so is the one outside.
+  const std::string once = kIn + ") {\n        int q = j;\n        " + loop + "\n      }\n      ";
+  for (const std::string& test : {"int q = 7;\n      " + once + "sum += q;",
+                                  once +
+                                      "if (r > 3 && r < height && c >= 0 && c < "
+                                      "width) {\n        int q = 2 - j;\n        " +
+                                      loop + "\n      }"}) {
+    MovePath path(filter(29, test));
+    path.step("register_block@loop_y(points=2)").runs();
+    CHECK(path.has("{\n        bool inside[POINTS];"));
+  }
+}
+
+TEST_CASE("under a condition of a point nothing shared reads, divides or runs without an end") {
+  const std::string loop = "for (int p = 0; p < 3; p++) sum += in[r * width + c];";
+  MovePath read(filter(29, kIn + " && j < 2) {\n        if (w[j * 4 + i] > -100.0f) {\n          " +
+                               loop + "\n        }\n      }"));
+  read.step("register_block@loop_y(points=2)").runs();
+  CHECK_FALSE(read.has("inside"));
+  MovePath divided(filter(29, kIn + " && width != 0) {\n        if (j / width < 2) {\n          " +
+                                  loop + "\n        }\n      }"));
+  divided.step("register_block@loop_y(points=2)").runs();
+  CHECK_FALSE(divided.has("inside"));
+  MovePath own(filter(29, kIn + " && j < 2) {\n        float t[2];\n        t[j] = j;\n        for "
+                                "(int p = 0; p < 3; p++) sum += in[r * width + c] * t[j];\n      "
+                                "}"));
+  own.step("register_block@loop_y(points=2)");
+  CHECK_FALSE(own.has("\n          t[j] = j;\n          for (int p"));
+  CHECK(own.has("float t[POINTS][2];"));
+  MovePath endless(filter(29, kIn + ") {\n        int q = 0, z = 0;\n        while (q < 10) {\n"
+                                    "          q += width;\n          z++;\n        }\n        for "
+                                    "(int p = 0; p < 3; p++) sum += in[r * width + c] * z;\n      "
+                                    "}"));
+  endless.step("register_block@loop_y(points=2)").runs();
+  CHECK(endless.has("z[POINTS]"));
+}
+
+TEST_CASE("what a declaration changes is changed for each point") {
+  for (const std::string body :
+       {"float v = x[i] * w[at++];\n      s += v;", "float v = (q += x[i]);\n      s += v * w[j];",
+        "float v = x[i] > 0 ? w[at++] : 0;\n      s += v;",
+        "float v = x[i] * w[j];\n      if (v < 0) continue;\n      int z = at++;\n      s += v * "
+        "z;",
+        "s += x[i] * at;\n      int a = at++;\n      s += a;"}) {
+    CAPTURE(body);
+    MovePath path(
+        pairs("  if (i < n) {\n    float s = 0, q = 0;\n    int at = 0;\n    for (int j = "
+              "0; j < m; j++) {\n      " +
+              body + "\n    }\n    f[i] = s + q + at;\n  }\n"));
+    path.step("register_block@loop_x(points=2)").runs();
+  }
+}
+
+TEST_CASE("variables of several names, or names of several variables, are not taken apart") {
+  const auto why = [](const std::string& body) {
+    return MovePath(pairs("  if (i < n) {\n    float s = 0, acc[2];\n    acc[0] = 0;\n    acc[1] = "
+                          "1;\n    int q = 2;\n    int at = (i + q) % n;\n" +
+                          body + "    f[i] = s + acc[0] + acc[1] + x[at];\n  }\n"))
+        .tried("register_block@loop_x(points=2)");
+  };
+  const auto loop = [](const std::string& body) {
+    return "    for (int j = 0; j < m; j++) {\n      " + body + "\n    }\n";
+  };
+  CHECK(why(loop("s += x[i] * w[j];")).empty());
+  CHECK(why(loop("float& r = s;\n      r += x[i] * w[j];")) != "");
+  CHECK(why(loop("float& r = acc[j % 2];\n      r += x[i] * w[j];")) != "");
+  CHECK(why(loop("int at = j % 5;\n      s += x[i] * w[at];")).find("several things") !=
+        std::string::npos);
+}
+
+TEST_CASE("a place is kept where another variable hides what it is made of") {
+  MovePath path(
+      pairs("  if (i < n) {\n    float s = 0;\n    int q = 2;\n    int at = (i + q) % n;\n    for "
+            "(int j = 0; j < m; j++) {\n      int q = j % 5;\n      s += x[at] * w[q];\n    }\n    "
+            "f[i] = s;\n  }\n"));
+  path.step("register_block@loop_x(points=2)").runs();
+  CHECK(path.has("int at[POINTS];"));
+}
+
+TEST_CASE("members of a structure that points change are kept for each") {
+  KernelSpec spec = test::kernel_under_test(
+      "struct Q { float a[2]; };\nextern \"C\" __global__ void pairs(float* f, const float* x, "
+      "const float* w, int n, int m) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i "
+      "< n) {\n    Q q;\n    q.a[0] = 0;\n    q.a[1] = 0;\n    for (int j = 0; j < m; j++) q.a[j % "
+      "2] += x[i] * w[j];\n    f[i] = q.a[0] + q.a[1];\n  }\n}\n",
+      "pairs", pair_arguments(301, 77), "ceil_div(n, 64)", "64", 1e-4);
+  MovePath path(spec);
+  if (path.tried("register_block@loop_x(points=2)").empty()) path.runs();
+}
+
+TEST_CASE("a statement reads what it read before a variable of the same name is declared") {
+  MovePath path(
+      pairs("  if (i < n) {\n    float s = 0, t = 3;\n    for (int j = 0; j < m; j++) {\n "
+            "     s += x[i] * t;\n      float v = x[i] + 1, t = 2;\n      s += v * t;\n  "
+            "  }\n    f[i] = s;\n  }\n"));
+  if (path.tried("register_block@loop_x(points=2)").empty()) path.runs();
+>>>>>>> mc
 }
 
 TEST_CASE("points along both axes make a tile of them in registers") {

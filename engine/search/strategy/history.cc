@@ -74,7 +74,7 @@ class History final : public Strategy {
   };
   /// A node whose moves were asked for.
   struct Place {
-    std::vector<NodeMove> untried;      // by P(s,a) descending
+    std::vector<NodeMove> untried;       // by P(s,a) descending
     std::uint32_t context = 0;           // of gains_
     std::vector<std::uint64_t> put_off;  // families, sorted
     bool late = false;                   // only moves that are put off are left

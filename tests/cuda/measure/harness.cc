@@ -102,7 +102,8 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
         apply_family(but_for_one, rule);
         CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
               but_for_one.bytes);
-        // Ones, and places from 0, stand in for one of the tensor's values and places from anywhere.
+        // Ones, and places from 0, stand in for one of the tensor's values and places from
+        // anywhere.
         const bool is_float = info(dtype).is_float;
         if ((rule.family == InputFamily::one_value && rule.form == 0 && is_float) ||
             (rule.family == InputFamily::identity && !is_float))
