@@ -214,7 +214,6 @@ TEST_CASE("what a point must not come to is not done for the others' sake") {
   CHECK_FALSE(bound.has("inside"));
 }
 
-<<<<<<< HEAD
 TEST_CASE("a kernel that asks for its place in the launch by other words keeps its points apart") {
   const auto why = [](const std::string& before, const std::string& inside) {
     KernelSpec spec = filter(29, kInside + inside);
@@ -238,7 +237,8 @@ TEST_CASE("blocks under the guards that declare one name twice stay blocks") {
   CHECK(twice.tried("register_block@loop_x(points=4)").find("same name") != std::string::npos);
   MovePath once(pairs("  int k = 3;\n  if (i < n) {\n" + rest));
   once.step("register_block@loop_x(points=4)").runs();
-=======
+}
+
 const std::string kIn = "if (r >= 0 && r < height && c >= 0 && c < width";
 
 TEST_CASE("what stands under a condition of a point keeps its scope") {
@@ -339,7 +339,6 @@ TEST_CASE("a statement reads what it read before a variable of the same name is 
             "     s += x[i] * t;\n      float v = x[i] + 1, t = 2;\n      s += v * t;\n  "
             "  }\n    f[i] = s;\n  }\n"));
   if (path.tried("register_block@loop_x(points=2)").empty()) path.runs();
->>>>>>> mc
 }
 
 TEST_CASE("points along both axes make a tile of them in registers") {

@@ -168,47 +168,47 @@ TEST_CASE("an element that has another name, another's memory or another's value
       "  part[t] = 0;\n  more[t] = 0;\n  for (int j = t; j < n; j += blockDim.x) {\n    part[t] "
       "+= 1;\n    more[t] += 1;\n  }\n  __syncthreads();\n" +
       kTree);
+}
 
-  TEST_CASE("a distance keeps its parentheses, and with them where it wraps round") {
-    const Normal k("",
-                   kIndex +
-                       "  if (i < n) y[i] = 0;\n  if (i < n && i > 2) {\n    unsigned off = 0u - "
-                       "1u;\n    x += off + i;\n    y[i] = x[0];\n  }\n");
-    CHECK(k.has("const float* x_at = x + (off + i);"));
-  }
+TEST_CASE("a distance keeps its parentheses, and with them where it wraps round") {
+  const Normal k("", kIndex +
+                         "  if (i < n) y[i] = 0;\n  if (i < n && i > 2) {\n    unsigned off = 0u - "
+                         "1u;\n    x += off + i;\n    y[i] = x[0];\n  }\n");
+  CHECK(k.has("const float* x_at = x + (off + i);"));
+}
 
-  TEST_CASE("what is jumped to, or stands in a lambda or in some texts alone, keeps its name") {
-    const auto stays = [](const std::string& before, const std::string& text) {
-      CHECK_FALSE(refused(before, kIndex + text).empty());
-    };
-    stays("",
-          "  int c = 0;\n  if (i < n) {\n    again:\n    x += i % 2;\n    c++;\n    if (c < 3) "
-          "goto again;\n    y[i] = x[0];\n  }\n");
-    stays("",
-          "  if (i < n) {\n    auto f = [&]() { return x[0]; };\n    x += i;\n    y[i] = f() + "
-          "x[0];\n  }\n");
-    stays("",
-          "  int s = i;\n  auto f = [&](int i) { return x[s] + i; };\n  if (s < n - 2) y[s] = "
-          "f(2);\n");
-    stays("",
-          "  int s = i;\n  auto f = [s, x](int q) { return x[s] + q; };\n  if (s < n) y[s] = "
-          "f(2);\n");
-    stays("struct P { int& s; };\n",
-          "  int s = i;\n  P p{s};\n  p.s += 1;\n  if (i < n) y[i] = x[i] + s;\n");
-    stays("",
-          "  int s = i;\n  if (i < n) {\n#if MODE == 1\n    y[s] = x[s];\n#else\n    y[s] = x[s] "
-          "* 1.0f;\n#endif\n  }\n");
-  }
+TEST_CASE("what is jumped to, or stands in a lambda or in some texts alone, keeps its name") {
+  const auto stays = [](const std::string& before, const std::string& text) {
+    CHECK_FALSE(refused(before, kIndex + text).empty());
+  };
+  stays("",
+        "  int c = 0;\n  if (i < n) {\n    again:\n    x += i % 2;\n    c++;\n    if (c < 3) "
+        "goto again;\n    y[i] = x[0];\n  }\n");
+  stays("",
+        "  if (i < n) {\n    auto f = [&]() { return x[0]; };\n    x += i;\n    y[i] = f() + "
+        "x[0];\n  }\n");
+  stays("",
+        "  int s = i;\n  auto f = [&](int i) { return x[s] + i; };\n  if (s < n - 2) y[s] = "
+        "f(2);\n");
+  stays("",
+        "  int s = i;\n  auto f = [s, x](int q) { return x[s] + q; };\n  if (s < n) y[s] = "
+        "f(2);\n");
+  stays("struct P { int& s; };\n",
+        "  int s = i;\n  P p{s};\n  p.s += 1;\n  if (i < n) y[i] = x[i] + s;\n");
+  stays("",
+        "  int s = i;\n  if (i < n) {\n#if MODE == 1\n    y[s] = x[s];\n#else\n    y[s] = x[s] "
+        "* 1.0f;\n#endif\n  }\n");
+}
 
-  TEST_CASE("an operator of a class is not turned round") {
-    const Normal k(
-        "__device__ bool operator==(float2 a, float2 b) { return a.x == b.x && a.y == b.y; }\n",
-        kIndex +
-            "  if (i < n) {\n    y[i] = 1;\n    float2 v = make_float2(x[i], x[i]);\n    float2 w "
-            "= "
-            "make_float2(0, 0);\n    if (v == w) return;\n    y[i] = x[i];\n  }\n");
-    CHECK(k.why.empty());
-    CHECK(k.has("if (!(v == w)) {"));
-  }
+TEST_CASE("an operator of a class is not turned round") {
+  const Normal k(
+      "__device__ bool operator==(float2 a, float2 b) { return a.x == b.x && a.y == b.y; }\n",
+      kIndex +
+          "  if (i < n) {\n    y[i] = 1;\n    float2 v = make_float2(x[i], x[i]);\n    float2 w "
+          "= "
+          "make_float2(0, 0);\n    if (v == w) return;\n    y[i] = x[i];\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("if (!(v == w)) {"));
+}
 
-  TEST_SUITE_END();
+TEST_SUITE_END();
