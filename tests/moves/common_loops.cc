@@ -313,6 +313,21 @@ TEST_CASE("variables of several names, or names of several variables, are not ta
         std::string::npos);
 }
 
+TEST_CASE("the bound of the points means the same in front of every loop over them") {
+  const auto why = [](const std::string& body, const std::string& after) {
+    KernelSpec spec =
+        pairs("  if (i < n) {\n    float s = 0;\n    for (int j = 0; j < m; j++) {\n      " + body +
+              "\n    }\n    " + after + "f[i] = s;\n  }\n");
+    spec.workloads.push_back(spec.workloads.front());
+    spec.workloads.back().name = "shorter";
+    spec.workloads.back().scalars["n"] = std::int64_t{203};
+    return MovePath(std::move(spec)).tried("register_block@loop_x(points=2)");
+  };
+  CHECK(why("s += x[i] * w[j];", "") == "");
+  CHECK(why("s += x[i] * w[j];", "n = n / 2;\n    s += n;\n    ") == "n changes");
+  CHECK(why("int n = j % 3;\n      s += x[i] * w[n];", "") == "n means several things");
+}
+
 TEST_CASE("a place is kept where another variable hides what it is made of") {
   MovePath path(
       pairs("  if (i < n) {\n    float s = 0;\n    int q = 2;\n    int at = (i + q) % n;\n    for "
