@@ -60,12 +60,15 @@ TEST_CASE("an address by the array's name is none where the kernel makes it poin
       "for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    const float* p = x + j;\n    y[row "
       "* "
       "C + j] = *p + 1.0f;\n  }";
-  for (const std::string moved : {"", "  x += row * C;\n", "  x = x + row * C;\n"}) {
+  const auto packed = [&](const std::string& moved) {
     MovePath path(rows(128, kOfBlock + moved, loop, "N", "32"));
-    CAPTURE(moved);
-    path.step("vectorize_global_loads@loop:0(width=4)").runs();
-    CHECK(path.has("x_pack") == moved.empty());
-  }
+    return path.step("vectorize_global_loads@loop:0(width=4)").runs();
+  };
+  CHECK(packed("").has("x_pack"));
+  CHECK_FALSE(packed("  x += row * C - 1;\n  x += 1;\n").has("x_pack"));
+  // What is moved once is another pointer, which points where it says.
+  for (const std::string once : {"  x += row * C;\n", "  x = x + row * C;\n"})
+    CHECK(packed(once).has("const float* x_at = x + row * C;"));
 }
 
 TEST_CASE("a row that starts anywhere has a head of single elements, packs and a tail") {
