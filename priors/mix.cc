@@ -163,8 +163,7 @@ const PriorRegistry& registered() {
 void check_sources(const Options& options) {
   for (const std::string& name : move_names(options.of<PriorOptions>().sources)) {
     if (name == "mix" || !registered().contains(name))
-      throw bad_input("prior.sources", name,
-                      "priors that are no mixture: of " + registered().names());
+      throw bad_input("prior.sources", name, "priors but mix: of " + registered().names());
   }
 }
 

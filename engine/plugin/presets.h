@@ -17,8 +17,7 @@ inline constexpr SearchPreset kSearchPresets[] = {
     {"hillclimb", "one incumbent, a neighbour of it at a time, never a worse one",
      R"({"strategy": "descent", "initial": 1, "escape": 0})"},
     {"axis3", "a beam of three, one tunable at a time", R"({"strategy": "beam", "beam_width": 3})"},
-    {"mcgs", "graph search by PUCT with widening as an arm, values mixed from mean and best",
-     R"({"strategy": "mcgs"})"},
+    {"mcgs", "graph search by PUCT, values mixed from mean and best", R"({"strategy": "mcgs"})"},
     {"pilot", "the best so far is refined, one proposal in five starts elsewhere",
      R"({"strategy": "best_first", "epsilon": 0.2})"},
 };
