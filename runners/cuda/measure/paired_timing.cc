@@ -12,13 +12,33 @@
 namespace warpath::cuda {
 namespace {
 
-/// Between attempts on a busy device: what disturbs may be short.
+/// Between attempts, and doubled after each try on a busy device: what disturbs may be short.
 constexpr std::chrono::milliseconds kFirstWait{200};
+constexpr int kTries = 6;
+
+/// Throws the fault of a device that could not be had quietly.
+[[noreturn]] void throw_busy(const std::string& why) {
+  throw CandidateFault{Status::not_measured, "the device is busy: " + why, false};
+}
+
+/// Waits until the device does nothing else; pairs taken beside other work would only be dropped,
+/// and each of their launches may wait for a time slice. Throws if some 6 s do not suffice.
+CanaryReading quiet_reading(Bench& bench) {
+  auto wait = kFirstWait;
+  for (int tries = 1;; ++tries) {
+    const CanaryReading reading = bench.watch();
+    const std::string why = other_work(reading, bench.canary_rest_ns(), {});
+    if (why.empty()) return reading;
+    if (tries == kTries) throw_busy(why + ", at " + std::to_string(tries) + " times");
+    std::this_thread::sleep_for(wait);
+    wait *= 2;
+  }
+}
 
 Take one_take(Trial& other, Trial& trial, std::vector<BlockPairs>& blocks) {
   Take take;
   blocks.assign(trial.workloads(), {});
-  take.before = trial.bench().watch();
+  take.before = quiet_reading(trial.bench());
   for (std::size_t w = 0; w < trial.workloads(); ++w) {
     const Workload& workload = *trial.at(w).workload;
     if (workload.role == WorkloadRole::regress) continue;
@@ -28,7 +48,7 @@ Take one_take(Trial& other, Trial& trial, std::vector<BlockPairs>& blocks) {
     PairedPart part{.weight = workload.weight,
                     .log_ratios = {},
                     .residuals = blocks[w].residuals,
-                    .candidate_ns = median(pairs.second_ns)};
+                    .candidate_ns = trimmed_mean(pairs.second_ns)};
     for (std::size_t i = 0; i < pairs.first_ns.size(); ++i)
       part.log_ratios.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
     take.parts.push_back(std::move(part));
@@ -66,7 +86,6 @@ double sustained_over_rested(Trial& trial) {
 QuietPairs time_quietly(Trial& other, Trial& trial) {
   std::vector<Take> takes;
   std::vector<std::vector<BlockPairs>> blocks;
-  auto wait = kFirstWait;
   for (;;) {
     takes.push_back(one_take(other, trial, blocks.emplace_back()));
     const QuietJudgement judgement =
@@ -76,14 +95,10 @@ QuietPairs time_quietly(Trial& other, Trial& trial) {
           format("; its own blocks spread by %.1f %%, the other's by %.1f %%",
                  100 * most_spread(blocks.back(), &Pairs::second_ns),
                  100 * most_spread(blocks.back(), &Pairs::first_ns));
-      throw CandidateFault{Status::not_measured,
-                           "the device is busy: " + judgement.why + ", in " +
-                               std::to_string(takes.size()) + " attempts" + spread,
-                           false};
+      throw_busy(judgement.why + ", in " + std::to_string(takes.size()) + " attempts" + spread);
     }
     if (judgement.next == QuietJudgement::Next::again) {
-      std::this_thread::sleep_for(wait);
-      wait *= 2;
+      std::this_thread::sleep_for(kFirstWait);
       continue;
     }
     QuietPairs out{

@@ -29,7 +29,8 @@ struct BlockPairs {
 [[nodiscard]] double sustained_ns(Trial& trial, std::size_t w);
 
 /// Times `trial` against `other` on all workloads except those of role regress, in a limited number
-/// of attempts until the device was quiet (quiet.h): sets trial.paired_ns and trial.baseline_ns.
+/// of attempts until the device was quiet (quiet.h), each after waiting some seconds at most until
+/// the device does nothing else: sets trial.paired_ns and trial.baseline_ns.
 /// Throws CandidateFault(not_measured) with the reason if it never was.
 struct QuietPairs {
   Gain gain;

@@ -45,8 +45,8 @@ bool agree(const Take& a, const Take& b, double most) {
   const Gain one = gain_of({&a, 1}), other = gain_of({&b, 1});
   const double explained =
       0.5 * (one.interval.high - one.interval.low + other.interval.high - other.interval.low);
-  return std::abs(std::log(candidate_ns(a) / candidate_ns(b))) <= most &&
-         std::abs(one.log_ratio - other.log_ratio) <= std::max(most, explained);
+  return std::max(std::abs(std::log(candidate_ns(a) / candidate_ns(b))),
+                  std::abs(one.log_ratio - other.log_ratio)) <= std::max(most, explained);
 }
 
 }  // namespace
@@ -112,17 +112,22 @@ QuietJudgement judge_takes(std::span<const Take> takes,
       out.why = difference;
     }
   }
-  if (static_cast<int>(takes.size()) >= limits.takes) out.next = Next::give_up;
-  if (quiet.size() < 2 || quiet.back() != last) return out;
+  const bool last_is_quiet = !quiet.empty() && quiet.back() == last;
   std::vector<Take> together;
   for (const std::size_t i : quiet) together.push_back(takes[i]);
   const bool all_agree = std::ranges::all_of(
       together, [&](const Take& take) { return agree(take, together.front(), limits.agrees); });
-  const Gain gain = gain_of(together);
-  if (!all_agree || !(gain.interval.high - gain.interval.low <= limits.width)) return out;
-  return {.next = Next::accept,
-          .counted = quiet,
-          .why = out.why + ", in " + std::to_string(quiet.size()) + " takes that agree"};
+  const bool kernel_varies = last_is_quiet && together.size() >= 2 && all_agree;
+  if (kernel_varies) {
+    const Gain gain = gain_of(together);
+    if (gain.interval.high - gain.interval.low <= limits.width)
+      return {.next = Next::accept,
+              .counted = quiet,
+              .why = out.why + ", in " + std::to_string(quiet.size()) + " takes that agree"};
+  }
+  const int most = kernel_varies ? limits.takes_that_agree : limits.takes;
+  if (static_cast<int>(takes.size()) >= most) out.next = Next::give_up;
+  return out;
 }
 
 }  // namespace warpath::cuda

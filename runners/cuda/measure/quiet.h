@@ -51,7 +51,8 @@ struct QuietLimits {
   double differs = 0.03;
   /// maximum difference between takes that confirm each other, unless their intervals explain more
   double agrees = 0.02;
-  int takes = 4;  ///< maximum number of takes
+  int takes = 4;             ///< maximum number of takes
+  int takes_that_agree = 8;  ///< while the quiet ones agree, but are not narrow together yet
 };
 
 /// Weighted trimmed mean of the log ratios over the parts, with its 99 % interval. `takes`: pooled.
@@ -73,7 +74,7 @@ struct QuietJudgement {
 /// far). Accepts a quiet take if its pairs agree with each other and with the search
 /// (`searched_ns`: objective time; 0: unknown), or if an earlier quiet take confirms it. Two or
 /// more quiet takes that agree are accepted together if their joint interval is narrow, even if
-/// each disagrees within itself: then the kernel itself varies. Pure.
+/// each disagrees within itself: then the kernel itself varies, and more takes narrow it. Pure.
 [[nodiscard]] QuietJudgement judge_takes(std::span<const Take> takes,
                                          double searched_ns,
                                          double canary_rest_ns,

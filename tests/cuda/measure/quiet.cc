@@ -54,7 +54,7 @@ class FakeDevice {
       part.residuals.push_back(own / candidate_ns);
       times.push_back(own);
     }
-    part.candidate_ns = median(times);
+    part.candidate_ns = trimmed_mean(times);
     out.parts = {part};
     out.after = canary();
     return out;
@@ -224,6 +224,23 @@ TEST_CASE("launches of two kinds count by how often they come, the same in every
   CHECK(gains.mean > std::log(4 / 1.066) + 0.02);
   CHECK(gains.mean < std::log(4) - 0.01);
   CHECK(gains.deviation() < 0.005);
+}
+
+TEST_CASE("few long launches of two kinds are taken until they are narrow together") {
+  int accepted = 0, more_than_four = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    FakeDevice device(seed);
+    device.flips = true;
+    device.flip_share = 0.3;
+    device.flip_factor = 1.065;
+    device.pairs = 16;
+    std::vector<Take> takes;
+    accepted += measured(device, 0, takes).next == Next::accept ? 1 : 0;
+    more_than_four += takes.size() > 4 ? 1 : 0;
+    CHECK(takes.size() <= 8);
+  }
+  CHECK(accepted >= 38);
+  CHECK(more_than_four > 0);
 }
 
 TEST_CASE(
