@@ -7,7 +7,7 @@ namespace warpath {
 
 /// Where a run takes place. The contents of environment.json in a run folder.
 struct Environment {
-  std::string revision;        ///< commit the program was built from
+  std::string revision;        ///< commit the program was built from, with a + if the tree differed
   std::string build_compiler;  ///< that built the program
   std::string cpu;             ///< model name
   int cores = 0;               ///< available to this process

@@ -8,7 +8,6 @@
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/options_io.h"
-#include "engine/plugin/presets.h"
 #include "engine/search/search.h"
 #include "experiments/setup/option_groups.h"
 #include "runners/synthetic/move_landscape.h"
@@ -18,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kPreset = "preset";
 const std::vector<std::string> kKeys{"name",       "spaces", "synthetic", "landscapes", "seeds",
                                      "first_seed", "budget", "cutoff",    "most",       "devices",
                                      "served",     "base",   "design",    "samples",    "factors"};
@@ -37,15 +35,6 @@ std::string short_name(const std::string& factor) {
   return factor.substr(factor.find('.') == std::string::npos ? 0 : factor.find('.') + 1);
 }
 
-Options with_value(const Options& base,
-                   const std::string& factor,
-                   const json& value,
-                   const std::string& place) {
-  if (factor == kPreset) return with_search_preset(base, value_text(value), place);
-  return set_option(base, factor, value.is_string() ? value.get<std::string>() : value.dump(),
-                    place);
-}
-
 Setting make_setting(const Options& base,
                      const std::vector<Factor>& factors,
                      const std::vector<std::size_t>& choice,
@@ -53,8 +42,8 @@ Setting make_setting(const Options& base,
   Setting setting{.label = "", .values = {}, .options = base};
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const json& value = factors[i].values[choice[i]];
-    setting.options =
-        with_value(setting.options, factors[i].name, value, place + "/" + factors[i].name);
+    setting.options = set_option(setting.options, factors[i].name, value_text(value),
+                                 place + "/" + factors[i].name);
     setting.values[factors[i].name] = value_text(value);
     if (value_text(value).empty() && factors.size() > 1) continue;
     setting.label +=

@@ -46,8 +46,7 @@ struct Study {
   std::string text;
 };
 
-/// Reads and checks a study; `presets`: the valid values of its factor "preset". Throws
-/// Error(bad_input) naming file and key.
+/// Reads and checks a study. Throws Error(bad_input) naming file and key.
 [[nodiscard]] Study load_study(const std::filesystem::path& file);
 
 /// A recording with the data needed for scoring.

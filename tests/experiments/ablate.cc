@@ -151,8 +151,6 @@ TEST_CASE("bad studies are refused with file and key") {
         std::string::npos);
   CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.strategy": ["luck"]}})")
             .find("luck") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"preset": ["luck"]}})")
-            .find("hillclimb") != std::string::npos);
   CHECK(complaint(R"({"synthetic": ["smooth"], "design": "best"})").find("one_at_a_time") !=
         std::string::npos);
   CHECK(
