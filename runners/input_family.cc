@@ -312,8 +312,10 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
     const bool has_others = std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
       return scalar_on(choice.family, spec, arg, workload) != scalar_value(arg, workload);
     });
-    if (choice.family == InputFamily::other_scalars ? has_others
-                                                    : !rules(choice.family, spec, workload).empty())
+    const std::size_t least = choice.family == InputFamily::far_apart ? 2 : 1;
+    if (choice.family == InputFamily::other_scalars
+            ? has_others
+            : rules(choice.family, spec, workload).size() >= least)
       out.push_back(choice);
   }
   // A function may have an end at either side, and there may be one tensor alone.
@@ -389,9 +391,12 @@ FamilyRule family_rule(const KernelSpec& spec,
                        std::uint64_t seed) {
   const InputFamily others =
       choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
-  FamilyRule rule =
-      family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
+  // What products of the first two tensors weigh is not the same everywhere.
+  const bool is_third = choice.family == InputFamily::far_apart && changed > 1;
+  FamilyRule rule = family_rule(spec, arg, workload,
+                                choice.has(changed) && !is_third ? choice.family : others, seed);
   rule.form = choice.form;
+  if (choice.family == InputFamily::far_apart) rule.form = static_cast<int>(changed);
   if (choice.family == InputFamily::opposed)
     rule.form = (choice.form + static_cast<int>(changed)) % 2;
   if (choice.family == InputFamily::extremes && choice.form > 0)

@@ -14,16 +14,16 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 42> kInputFamilies{
-    "as_declared", "tiny",          "huge",           "shifted",       "constant",
-    "sparse",      "heavy_tail",    "small_integers", "mantissa",      "cancellation",
-    "sorted_ties", "rare_outliers", "specials",       "offset",        "far_offset",
-    "unit_row",    "far_below",     "faint",          "peaked",        "opposed",
-    "far_above",   "at_most_zero",  "at_least_zero",  "coarse",        "extremes",
-    "lone",        "other_scalars", "vast",           "lowest",        "highest",
-    "subnormal",   "bottom",        "infinite_lines", "identity",      "permutation",
-    "triangular",  "zero_block",    "one_value",      "repeated_tile", "half_copy",
-    "low_rank",    "ascending"};
+inline constexpr std::array<std::string_view, 43> kInputFamilies{
+    "as_declared", "tiny",          "huge",           "shifted",        "constant",
+    "sparse",      "heavy_tail",    "small_integers", "mantissa",       "cancellation",
+    "sorted_ties", "rare_outliers", "specials",       "offset",         "far_offset",
+    "unit_row",    "far_below",     "faint",          "peaked",         "opposed",
+    "far_above",   "at_most_zero",  "at_least_zero",  "coarse",         "extremes",
+    "lone",        "other_scalars", "far_apart",      "vast",           "lowest",
+    "highest",     "subnormal",     "bottom",         "infinite_lines", "identity",
+    "permutation", "triangular",    "zero_block",     "one_value",      "repeated_tile",
+    "half_copy",   "low_rank",      "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }

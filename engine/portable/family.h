@@ -27,6 +27,8 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::far_below:
     case InputFamily::far_above:
       return width_of(dtype) == 2 ? 1000 : 0x1p17;
+    case InputFamily::far_apart:
+      return width_of(dtype) == 2 ? 0x1p7 : 0x1p14;
     case InputFamily::far_offset:
       return 100;
     case InputFamily::offset:
@@ -382,6 +384,9 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     case InputFamily::opposed:
       x = own + (rule.form % 2 == 0 ? 10 : -10) * rule.scale;
+      break;
+    case InputFamily::far_apart:
+      x = (rule.form % 2 == 0 ? 1 : -1) * family_growth(rule.family, rule.dtype) * rule.scale;
       break;
     case InputFamily::peaked:
       if (column == multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row)) {

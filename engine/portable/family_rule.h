@@ -47,6 +47,9 @@ enum class InputFamily : int {
   /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6. Scalar
   /// arguments: scalar_on()
   other_scalars,
+  /// the first tensor 2^14 * scale everywhere, the second as much below 0; 16-bit types: 2^7 *
+  /// scale. Their products are equal, and less than a number that stands for -infinity.
+  far_apart,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
   vast,       ///< so large that sums of squares fit: times 2^48; float64: 2^500, float16: 2^5

@@ -278,6 +278,22 @@ TEST_CASE("every other tensor is far above, those between far below") {
   CHECK(std::ranges::count(choices, reversed) == 1);
 }
 
+TEST_CASE("two tensors are constants far above and far below 0, beside a third as declared") {
+  const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
+  const FamilyChoice far_apart{.family = InputFamily::far_apart};
+  std::size_t changed = 0;
+  for (const char* const name : {"q", "k", "v"}) {
+    const auto arg = std::ranges::find(spec.io.args, name, &ArgSpec::name);
+    const FamilyRule rule = family_rule(spec, *arg, spec.workloads.at(0), far_apart, changed++, 1);
+    CHECK(portable::family_value(rule, 5, 0.25, 0.25) == (changed == 1   ? 16384
+                                                          : changed == 2 ? -16384
+                                                                         : 0.25));
+  }
+  CHECK(std::ranges::count(stress_choices(spec, spec.workloads.at(0)), far_apart) == 1);
+  const KernelSpec one = load_specs(WARPATH_SOURCE_ROOT "/specs/softmax_scaled.json").at(0);
+  CHECK(std::ranges::count(stress_choices(one, one.workloads.at(0)), far_apart) == 0);
+}
+
 TEST_CASE(
     "two integers are near opposite ends of their ranges, where sums of products are near equal") {
   const auto integers = [](int count) {
