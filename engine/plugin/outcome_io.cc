@@ -47,12 +47,6 @@ json to_json(const Verdict& verdict) {
   return Codec<Verdict>::write(verdict);
 }
 
-Verdict verdict_from_json(const json& j, std::string_view place) {
-  Verdict out;
-  Codec<Verdict>::read(JsonCursor(j, std::string(place)), out);
-  return out;
-}
-
 json to_json(const Outcome& outcome) {
   return Codec<Outcome>::write(outcome);
 }

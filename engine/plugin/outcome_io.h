@@ -18,6 +18,5 @@ namespace warpath {
 [[nodiscard]] Outcome outcome_from_json(const nlohmann::json& json, std::string_view place);
 
 [[nodiscard]] nlohmann::json to_json(const Verdict& verdict);
-[[nodiscard]] Verdict verdict_from_json(const nlohmann::json& json, std::string_view place);
 
 }  // namespace warpath

@@ -82,20 +82,25 @@ void ProgressPrinter::print_again(const std::string& what, const FinalReport& re
   if (report.node == NodeId{0}) {
     const bool good = report.speedup > 0;
     if (report.outcome.status == Status::not_measured)
-      return status_.print(line +
-                           "baseline not measured, the search's counts: " + report.outcome.log);
-    return status_.print(line + (good ? "baseline timed again"
-                                      : "baseline refused, the search's counts: " +
-                                            report.outcome.verdict.summary()));
+      return status_.print(
+          line + "baseline not measured, the search's counts: " + report.outcome.log, Tone::bad);
+    if (good) return status_.print(line + "baseline timed again");
+    return status_.print(
+        line + "baseline refused, the search's counts: " + report.outcome.verdict.summary(),
+        Tone::bad);
   }
+  Tone tone = Tone::bad;
   if (report.outcome.status == Status::not_measured) {
     line += "not measured (" + report.outcome.log + ")";
+  } else if (report.speedup > 0) {
+    line += ratio_text(report.speedup);
+    tone = report.speedup > 1 ? Tone::good : Tone::plain;
   } else {
-    line += report.speedup > 0 ? ratio_text(report.speedup)
-                               : "refused (" + report.outcome.verdict.summary() + ")";
+    line += "refused (" + report.outcome.verdict.summary() + ")";
   }
-  status_.print(line + ", " + ratio_text(report.searched_speedup) + " in the search, by " +
-                report.move);
+  status_.print(
+      line + ", " + ratio_text(report.searched_speedup) + " in the search, by " + report.move,
+      tone);
 }
 
 void ProgressPrinter::on_progress(const SessionProgress& progress) {
@@ -104,22 +109,27 @@ void ProgressPrinter::on_progress(const SessionProgress& progress) {
 }
 
 void ProgressPrinter::on_finish(const SessionResult& result) {
-  if (!result.baseline_ok) return status_.print(name_ + ": not searched: " + result.stop_reason);
+  if (!result.baseline_ok)
+    return status_.print(name_ + ": not searched: " + result.stop_reason, Tone::bad);
   if (result.left_out > 0)
     status_.print(name_ + ": " + std::to_string(result.left_out) +
-                  " more finalists were not timed: the time of the finals was over");
+                      " more finalists were not timed: the time of the finals was over",
+                  Tone::bad);
   if (!result.measured || !result.improved) {
     for (const Dismissal& one : result.dismissed) {
       status_.print(name_ + ": " + ratio_text(one.searched_speedup) + " in the search, " +
-                    dismissal_text(one) + ", by " + one.move);
+                        dismissal_text(one) + ", by " + one.move,
+                    Tone::bad);
     }
   }
   if (!result.measured)
-    return status_.print(name_ + ": not measured, the device is busy: no speed-up is reported");
+    return status_.print(name_ + ": not measured, the device is busy: no speed-up is reported",
+                         Tone::bad);
   status_.print(name_ + ": " + ms_text(result.baseline_ms) + " ms -> " + ms_text(result.best_ms) +
-                " ms, " + ratio_text(result.speedup, result.speedup_interval) + ", after " +
-                std::to_string(result.builds) + " builds in " + duration_text(result.seconds) +
-                " (" + result.stop_reason + ")");
+                    " ms, " + ratio_text(result.speedup, result.speedup_interval) + ", after " +
+                    std::to_string(result.builds) + " builds in " + duration_text(result.seconds) +
+                    " (" + result.stop_reason + ")",
+                result.improved ? Tone::good : Tone::plain);
 }
 
 }  // namespace warpath

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include "engine/base/format.h"
 
@@ -22,6 +24,18 @@ std::string bar(double share) {
   const auto full =
       static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(kWidth));
   return "[" + std::string(full, '#') + std::string(kWidth - full, '-') + "]";
+}
+
+bool colours_are_wanted() {
+  const char* const refused = std::getenv("NO_COLOR");
+  const char* const kind = std::getenv("TERM");
+  return (refused == nullptr || *refused == '\0') &&
+         (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+std::string coloured(const std::string& line, Tone tone) {
+  if (tone == Tone::plain) return line;
+  return (tone == Tone::good ? "\033[32m" : "\033[31m") + line + "\033[0m";
 }
 
 }  // namespace
@@ -58,7 +72,10 @@ std::string tally_line(const Tally& tally, std::vector<LinePart> news, std::size
   return fitted_line(std::move(parts), width);
 }
 
-StatusLine::StatusLine(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
+StatusLine::StatusLine(std::FILE* out)
+    : out_(out),
+      terminal_(isatty(fileno(out)) == 1),
+      coloured_(terminal_ && colours_are_wanted()) {}
 
 bool StatusLine::show(const std::function<std::string(std::size_t)>& text,
                       const std::string& news) {
@@ -77,9 +94,9 @@ bool StatusLine::show(const std::function<std::string(std::size_t)>& text,
   return false;
 }
 
-void StatusLine::print(const std::string& line) {
+void StatusLine::print(const std::string& line, Tone tone) {
   clear();
-  std::fprintf(out_, "%s\n", line.c_str());
+  std::fprintf(out_, "%s\n", (coloured_ ? coloured(line, tone) : line).c_str());
   std::fflush(out_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -31,7 +32,12 @@ struct Tally {
                                      std::vector<LinePart> news,
                                      std::size_t width);
 
-/// Shows progress: on a terminal one redrawn line, elsewhere a few plain lines. Not thread-safe.
+/// What a line says of the work: on a terminal good news are green and bad news red.
+enum class Tone : std::uint8_t { plain, good, bad };
+
+/// Shows progress: on a terminal one redrawn line, elsewhere a few plain lines. Colours appear only
+/// on a terminal, and not where NO_COLOR is set and not empty (no-color.org) or TERM is "dumb". Not
+/// thread-safe.
 class StatusLine {
  public:
   /// `out` must outlive the object.
@@ -46,7 +52,7 @@ class StatusLine {
   /// Lets the next show() show its line at once.
   void hasten() { last_ = {}; }
   /// Prints a line that stays.
-  void print(const std::string& line);
+  void print(const std::string& line, Tone tone = Tone::plain);
   /// Erases the drawn line.
   void clear();
 
@@ -55,6 +61,7 @@ class StatusLine {
 
   std::FILE* out_;
   bool terminal_;
+  bool coloured_;
   bool drawn_ = false;
   Clock::time_point last_ = Clock::now();
 };

@@ -23,10 +23,6 @@ class SseDecoder {
  public:
   /// The events completed by `bytes`, in order. Events without data are not dispatched.
   [[nodiscard]] std::vector<SseEvent> feed(std::string_view bytes);
-  /// True inside an event that no empty line has ended yet.
-  [[nodiscard]] bool within_event() const {
-    return has_data_ || !event_.event.empty() || !line_.empty();
-  }
   [[nodiscard]] std::size_t comments() const { return comments_; }  ///< keep-alive lines so far
 
  private:

@@ -265,9 +265,4 @@ CompileServiceCounts CompileService::counts() const {
   return counts_;
 }
 
-std::optional<WorkerHello> CompileService::worker_hello() const {
-  const std::lock_guard lock(mutex_);
-  return pool_ == nullptr ? std::nullopt : pool_->hello();
-}
-
 }  // namespace warpath::cuda

@@ -99,8 +99,6 @@ class CompileService {
   [[nodiscard]] CompileServiceCounts counts() const;
   [[nodiscard]] const std::string& nvrtc_version() const { return nvrtc_version_; }
   [[nodiscard]] const std::string& cache_problem() const { return cache_problem_; }
-  /// The hello of a worker; nullopt before the first one is up.
-  [[nodiscard]] std::optional<WorkerHello> worker_hello() const;
 
  private:
   /// A request being compiled.
