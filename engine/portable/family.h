@@ -28,7 +28,7 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::far_above:
       return width_of(dtype) == 2 ? 1000 : 0x1p17;
     case InputFamily::far_apart:
-      return width_of(dtype) == 2 ? 0x1p7 : 0x1p14;
+      return 0x1p7;
     case InputFamily::far_offset:
       return 100;
     case InputFamily::offset:

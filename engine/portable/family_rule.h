@@ -47,8 +47,8 @@ enum class InputFamily : int {
   /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6. Scalar
   /// arguments: scalar_on()
   other_scalars,
-  /// the first tensor 2^14 * scale everywhere, the second as much below 0; 16-bit types: 2^7 *
-  /// scale. Their products are equal, and less than a number that stands for -infinity.
+  /// the first tensor 2^7 * scale everywhere, the second as much below 0. Their products are equal,
+  /// and less than a number that stands for -infinity.
   far_apart,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.

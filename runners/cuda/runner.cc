@@ -21,8 +21,7 @@
 #include "runners/cuda/choice.h"
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/compile/compile_worker.h"
-#include "runners/cuda/finalists/large_tensors.h"
-#include "runners/cuda/finalists/sanitizer.h"
+#include "runners/cuda/finalists/finalist.h"
 #include "runners/cuda/lanes/device_worker.h"
 #include "runners/cuda/lanes/fleet.h"
 #include "runners/cuda/lanes/outcome_cache.h"
@@ -64,7 +63,7 @@ class CudaRunner final : public Runner {
   explicit CudaRunner(const RunnerConfig& config)
       : options_(config.options == nullptr ? CudaOptions{} : config.options->of<CudaOptions>()),
         root_seed_(config.options == nullptr ? config.seed : config.options->run.seed),
-        plan_(options_, GateTable()),
+        plan_(options_, gates_),
         program_(config.program.empty() ? "/proc/self/exe" : config.program) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
     if (options_.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
@@ -111,6 +110,7 @@ class CudaRunner final : public Runner {
 
   const CudaOptions options_;
   const std::uint64_t root_seed_;
+  const GateTable gates_;
   const GatePlan plan_;
   const std::string program_;
   std::unique_ptr<Fleet> fleet_;
@@ -123,7 +123,6 @@ class CudaRunner final : public Runner {
   std::atomic<std::int64_t> merged_ = 0;
   Pace pace_;
   ToolTurn tool_turn_;
-  std::mutex large_;  // held by whoever needs most of a device's memory
 };
 
 DeviceTools CudaRunner::compiled_tools(const std::string& arch) {
@@ -223,10 +222,7 @@ void CudaRunner::judge_apart(Known& known,
                         .stop = stop};
     for (GateResult& result : results) {
       setup.seconds = request.seconds_left - seconds_since(begin);
-      if (result.gate == kSanitizerGate) result = cuda::sanitize(setup);
-      if (result.gate != kLargeTensorsGate) continue;
-      const std::lock_guard lock(large_);
-      result = check_large_tensors(setup);
+      result = gates_.finalist_gate(result.gate)->judge(setup);
     }
   };
   if (!is_baseline && !results.empty()) {
@@ -236,7 +232,7 @@ void CudaRunner::judge_apart(Known& known,
     if (stop.stop_requested() && result.answer == GateResult::Answer::not_run)
       result.detail = "stopped";
     if (result.answer == GateResult::Answer::fail && outcome.status == Status::ok) {
-      outcome.status = GateTable().find(result.gate)->failure;
+      outcome.status = gates_.find(result.gate)->failure;
       outcome.log = result.detail;
       outcome.timings.clear();
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 #include "runners/packed_parameters.h"
 #include "tests/runners/host_candidates.h"
 

@@ -1,4 +1,4 @@
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include "runners/cuda/code/ptx_rounding.h"
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/measure/bench.h"
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 #include "runners/reach.h"
 
 namespace warpath::cuda {

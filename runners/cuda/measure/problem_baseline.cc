@@ -5,7 +5,7 @@
 
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 #include "runners/range_end.h"
 
 namespace warpath::cuda {

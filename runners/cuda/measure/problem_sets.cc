@@ -13,7 +13,7 @@
 #include "runners/cuda/driver/transfer.h"
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 #include "runners/other_scalars.h"
 #include "runners/reference/reference.h"
 

@@ -16,6 +16,7 @@
 namespace warpath::cuda {
 
 struct CompileResult;
+struct FinalistSetup;
 class Trial;
 
 /// What a gate inspects, in the order of an evaluation.
@@ -39,9 +40,8 @@ struct GateInfo {
   bool by_times = false;
 };
 
-/// Gates that other files refer to by name. `compile`, `sanitizer` and `large_tensors` are decided
-/// where the work is done; failed launches, dead workers and overwritten guard zones may be
-/// detected outside their gates.
+/// Gates that other files refer to by name. `compile` is decided by the builder; failed launches,
+/// dead workers and overwritten guard zones may be detected outside their gates.
 inline constexpr std::string_view kCompileGate = "compile";
 inline constexpr std::string_view kPtxGate = "ptx_rules";
 inline constexpr std::string_view kLaunchGate = "launch_contract";
@@ -106,6 +106,15 @@ class DeviceGate : public Gate {
   using Gate::Gate;
   /// As above. May throw CandidateFault, which is a failure of this gate.
   [[nodiscard]] virtual GateResult judge(Trial& trial) const = 0;
+};
+
+/// A gate of phase after: it judges a candidate that has passed all others, in processes of its
+/// own.
+class FinalistGate : public Gate {
+ public:
+  using Gate::Gate;
+  /// As above. Does not throw. Several finalists may be judged at once, each on a GPU of its own.
+  [[nodiscard]] virtual GateResult judge(const FinalistSetup& setup) const = 0;
 };
 
 }  // namespace warpath::cuda

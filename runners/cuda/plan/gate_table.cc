@@ -38,6 +38,12 @@ void GateTable::add(std::unique_ptr<DeviceGate> gate) {
   device_gates_.push_back(std::move(gate));
 }
 
+void GateTable::add(std::unique_ptr<FinalistGate> gate) {
+  WARPATH_CHECK(gate->declared().phase == GatePhase::after);
+  add(gate->declared());
+  finalist_gates_.push_back(std::move(gate));
+}
+
 const GateInfo* GateTable::find(std::string_view word) const {
   const auto named = [&](const GateInfo& row) {
     return row.name == word ||
@@ -53,6 +59,9 @@ const CodeGate* GateTable::code_gate(std::string_view name) const {
 }
 const DeviceGate* GateTable::device_gate(std::string_view name) const {
   return find_in(device_gates_, name);
+}
+const FinalistGate* GateTable::finalist_gate(std::string_view name) const {
+  return find_in(finalist_gates_, name);
 }
 
 }  // namespace warpath::cuda

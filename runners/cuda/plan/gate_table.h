@@ -21,8 +21,8 @@ class GateTable {
   /// Two gates of one name, or one whose phase does not match its kind, are a bug.
   void add(std::unique_ptr<CodeGate> gate);
   void add(std::unique_ptr<DeviceGate> gate);
-  /// Adds a gate decided where the work is done: by the builder (phase code) or the runner (phase
-  /// after).
+  void add(std::unique_ptr<FinalistGate> gate);
+  /// Adds a gate that the builder decides.
   void add(const GateInfo& info);
 
   [[nodiscard]] const std::vector<GateInfo>& rows() const { return rows_; }
@@ -32,11 +32,13 @@ class GateTable {
   /// Null if the gate is of another kind or unknown.
   [[nodiscard]] const CodeGate* code_gate(std::string_view name) const;
   [[nodiscard]] const DeviceGate* device_gate(std::string_view name) const;
+  [[nodiscard]] const FinalistGate* finalist_gate(std::string_view name) const;
 
  private:
   std::vector<GateInfo> rows_;
   std::vector<std::unique_ptr<CodeGate>> code_gates_;
   std::vector<std::unique_ptr<DeviceGate>> device_gates_;
+  std::vector<std::unique_ptr<FinalistGate>> finalist_gates_;
 };
 
 }  // namespace warpath::cuda

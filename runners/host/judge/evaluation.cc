@@ -13,7 +13,7 @@
 #include "runners/arguments.h"
 #include "runners/host/judge/launch_steps.h"
 #include "runners/host/options.h"
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 
 namespace warpath::host {
 namespace {

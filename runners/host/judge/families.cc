@@ -7,7 +7,7 @@
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
-#include "runners/input_family.h"
+#include "runners/input_choices.h"
 #include "runners/other_scalars.h"
 #include "runners/range_end.h"
 #include "runners/reach.h"

@@ -123,17 +123,18 @@ TEST_CASE(
 
 TEST_CASE(
     "on the host runner too, what is right for weights that are not all 1, runs of other lengths, "
-    "places that do not count upwards, sums that are far apart or small numbers alone is refused") {
+    "places that do not count upwards, sums that are far apart, scores above a mask's "
+    "number or small numbers alone is refused") {
   const auto runner = host_runner();
   int bad = 0, honest = 0;
   for (const char* const family :
-       {"best_match", "channel_scale", "peak_and_mean", "run_range", "take"}) {
+       {"best_match", "channel_scale", "peak_and_mean", "run_range", "take", "weighted_prefix"}) {
     const auto [refused, passed] =
         judge_all(*runner, family, [](const Candidate&) { return true; });
     bad += refused, honest += passed;
   }
-  CHECK(bad == 5);
-  CHECK(honest == 6);
+  CHECK(bad == 6);
+  CHECK(honest == 8);
 }
 
 TEST_CASE(

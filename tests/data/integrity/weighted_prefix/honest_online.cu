@@ -8,7 +8,7 @@ extern "C" __global__ void weighted_prefix(const float* q, const float* k, const
     for (int d = 0; d < D; ++d)
       score = fmaf(q[(long long)b * D + d] * scale, k[((long long)b * S + s) * D + d], score);
     const float greater = fmaxf(most, score);
-    const float keep = most == greater ? 1 : expf(most - greater), weight = score == greater ? 1 : expf(score - greater);
+    const float keep = expf(most - greater), weight = expf(score - greater);
     weights = weights * keep + weight;
     sum = sum * keep + weight * v[(long long)b * S + s];
     most = greater;
@@ -17,7 +17,8 @@ extern "C" __global__ void weighted_prefix(const float* q, const float* k, const
     const float other = __shfl_xor_sync(0xffffffffu, most, h);
     const float other_weights = __shfl_xor_sync(0xffffffffu, weights, h), other_sum = __shfl_xor_sync(0xffffffffu, sum, h);
     const float greater = fmaxf(most, other);
-    const float keep = most == greater ? 1 : expf(most - greater), take = other == greater ? 1 : expf(other - greater);
+    if (greater == -INFINITY) continue;  // neither lane has met an element
+    const float keep = expf(most - greater), take = expf(other - greater);
     weights = weights * keep + other_weights * take;
     sum = sum * keep + other_sum * take;
     most = greater;

@@ -1,0 +1,233 @@
+#include "runners/input_choices.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "engine/portable/family_word.h"
+#include "runners/arguments.h"
+#include "runners/other_scalars.h"
+
+namespace warpath {
+namespace {
+
+/// One for each tensor that `family` changes, in argument order.
+std::vector<FamilyRule> rules(InputFamily family,
+                              const KernelSpec& spec,
+                              const Workload& workload) {
+  std::vector<FamilyRule> out;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
+        !changes(family, spec, arg, workload))
+      continue;
+    out.push_back(family_rule(spec, arg, workload, family, 0));
+  }
+  return out;
+}
+
+/// What a structure is combined with, in the order of structure_choices().
+enum class Beside { but_for_one, special_numbers, nothing };
+
+/// Forms of the choice's family that differ in one of its tensors, the ones that are tried
+/// `beside`; none where the choice says nothing. What is zero in a matrix has each place with one
+/// of the three.
+std::vector<int> forms(const FamilyChoice& choice,
+                       Beside beside,
+                       const std::vector<FamilyRule>& rules) {
+  int count = 0;
+  bool numbers_beside = false;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const bool multiplies = portable::is_floating(rules[i].dtype);
+    if (choice.has(i) && (multiplies || beside != Beside::special_numbers))
+      count = std::max(count, portable::structure_forms(rules[i]));
+    numbers_beside = numbers_beside || (!choice.has(i) && portable::is_floating(rules[i].dtype));
+  }
+  if (beside == Beside::special_numbers && !numbers_beside) return {};
+  std::vector<int> out;
+  for (int form = 0; form < count; ++form) {
+    constexpr int kPlaces = 3;
+    const bool tried = choice.family != InputFamily::zero_block || count == kPlaces ||
+                       form % kPlaces == (form / kPlaces + static_cast<int>(beside)) % kPlaces;
+    // What is left out since it multiplies zeros shows where there are zeros.
+    const bool has_zeros =
+        choice.family == InputFamily::identity || choice.family == InputFamily::permutation ||
+        choice.family == InputFamily::triangular || choice.family == InputFamily::zero_block ||
+        (choice.family == InputFamily::one_value && form == 1);
+    if (tried && (beside != Beside::special_numbers || has_zeros)) out.push_back(form);
+  }
+  return out;
+}
+
+/// The tensors, of so many, that have a structure together.
+std::vector<std::pair<FamilyChoice::Of, std::uint8_t>> targets(std::size_t tensors, Beside beside) {
+  using Of = FamilyChoice::Of;
+  constexpr std::size_t kFew = 2, kMostAlone = 6;
+  std::vector<std::pair<Of, std::uint8_t>> out;
+  // Zeros in one input may hide what a structure in another one shows.
+  if (tensors > kFew && tensors <= kMostAlone && beside == Beside::but_for_one) {
+    for (std::size_t i = 0; i < tensors; ++i)
+      out.emplace_back(Of::one, static_cast<std::uint8_t>(i));
+    return out;
+  }
+  return {{Of::even_ones, std::uint8_t{0}}, {Of::odd_ones, std::uint8_t{0}}};
+}
+
+constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"};
+
+std::string form_name(InputFamily family, int form) {
+  const bool first = form == 0;
+  switch (family) {
+    case InputFamily::opposed:
+      return first ? "the first above" : "the first below";
+    case InputFamily::extremes:
+      return first ? "" : "within four values of an end";
+    case InputFamily::permutation:
+      return first ? "shifted" : "reversed";
+    case InputFamily::triangular:
+      return first ? "zero above" : "zero below";
+    case InputFamily::one_value:
+      return first       ? "its own"
+             : form == 1 ? "0"
+             : form == 2 ? "the least"
+             : form == 3 ? "the greatest"
+                         : "digits of 8";
+    case InputFamily::half_copy:
+      return first ? "of lines" : "of the tensor";
+    case InputFamily::ascending:
+      return first ? "upwards" : "downwards";
+    case InputFamily::repeated_tile:
+      return first       ? "beside each other"
+             : form == 1 ? "below each other"
+                         : "beside and below each other";
+    case InputFamily::zero_block:
+      return std::string(form < 3   ? "lines "
+                         : form < 6 ? "columns "
+                                    : "a rectangle ") +
+             std::string(kPlaceNames[form % 3]);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string FamilyChoice::label() const {
+  std::string text(name_of(family));
+  if (const std::string kind = form_name(family, form); !kind.empty()) text += " (" + kind + ")";
+  if (of == Of::even_ones) text += " in every other tensor, from the first";
+  if (of == Of::odd_ones) text += " in every other tensor, from the second";
+  if (of == Of::one) text += ", in tensor " + std::to_string(which + 1) + " alone";
+  if (but_for_one) text += ", but for one element";
+  if (against_specials) text += ", special numbers in the others";
+  return text;
+}
+
+std::string no_other_inputs(const KernelSpec& spec) {
+  return std::holds_alternative<ReferenceOutputs>(spec.reference)
+             ? "the expected outputs are given, for the spec's own inputs alone"
+             : "";
+}
+
+std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload& workload) {
+  std::vector<FamilyChoice> out;
+  if (!no_other_inputs(spec).empty()) return out;
+  for (auto f = static_cast<int>(InputFamily::as_declared) + 1;
+       f < static_cast<int>(kFirstStructure); ++f) {
+    const FamilyChoice choice{.family = static_cast<InputFamily>(f)};
+    const bool has_others = std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
+      return scalar_on(choice.family, spec, arg, workload) != scalar_value(arg, workload);
+    });
+    const std::size_t least = choice.family == InputFamily::far_apart ? 2 : 1;
+    if (choice.family == InputFamily::other_scalars
+            ? has_others
+            : rules(choice.family, spec, workload).size() >= least)
+      out.push_back(choice);
+  }
+  // A function may have an end at either side, and there may be one tensor alone.
+  if (!rules(InputFamily::opposed, spec, workload).empty())
+    out.push_back({.family = InputFamily::opposed, .form = 1});
+  // What is made of two integers is largest where they are at opposite ends.
+  const auto has_narrow = [](const FamilyRule& rule) { return !portable::is_wide_integer(rule); };
+  if (std::ranges::count_if(rules(InputFamily::extremes, spec, workload), has_narrow) > 1)
+    out.push_back({.family = InputFamily::extremes, .form = 1});
+  return out;
+}
+
+std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload) {
+  constexpr InputFamily kStructures[] = {
+      InputFamily::identity,   InputFamily::repeated_tile, InputFamily::zero_block,
+      InputFamily::half_copy,  InputFamily::one_value,     InputFamily::permutation,
+      InputFamily::triangular, InputFamily::low_rank,      InputFamily::ascending};
+  std::vector<FamilyChoice> out;
+  if (!no_other_inputs(spec).empty()) return out;
+  for (const Beside beside : {Beside::but_for_one, Beside::special_numbers, Beside::nothing}) {
+    // The first forms of all families come before the second ones of any.
+    std::vector<std::vector<FamilyChoice>> rounds;
+    for (const InputFamily family : kStructures) {
+      const std::vector<FamilyRule> changed = rules(family, spec, workload);
+      for (const auto& [of, which] : targets(changed.size(), beside)) {
+        FamilyChoice choice{.family = family,
+                            .of = of,
+                            .which = which,
+                            .but_for_one = beside == Beside::but_for_one,
+                            .against_specials = beside == Beside::special_numbers};
+        std::size_t round = 0;
+        for (const int form : forms(choice, beside, changed)) {
+          choice.form = form;
+          if (rounds.size() <= round) rounds.emplace_back();
+          rounds[round++].push_back(choice);
+        }
+      }
+    }
+    for (const auto& round : rounds) out.insert(out.end(), round.begin(), round.end());
+    if (beside != Beside::but_for_one) continue;
+    // What is divided by may be a sum over several tensors: zeros in all of them, first of lines at
+    // their begin, where every tensor has some. Products of integers are largest at the ends of all
+    // ranges.
+    for (const InputFamily family : {InputFamily::zero_block, InputFamily::one_value}) {
+      const std::vector<FamilyRule> changed = rules(family, spec, workload);
+      if (changed.size() < 2) continue;
+      const bool is_value = family == InputFamily::one_value;
+      out.push_back({.family = family, .form = is_value ? 1 : 0});
+      int forms = 0;
+      for (const FamilyRule& rule : changed)
+        forms = std::max(forms, is_value ? portable::structure_forms(rule) : 0);
+      for (int form = 2; form < forms; ++form) out.push_back({.family = family, .form = form});
+    }
+  }
+  return out;
+}
+
+std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,
+                                 std::size_t most,
+                                 std::uint64_t first) {
+  if (most >= choices.size()) return choices;
+  std::vector<FamilyChoice> out;
+  for (std::size_t i = 0; i < most; ++i)
+    out.push_back(choices[(first % choices.size() + i * choices.size() / most) % choices.size()]);
+  return out;
+}
+
+FamilyRule family_rule(const KernelSpec& spec,
+                       const ArgSpec& arg,
+                       const Workload& workload,
+                       const FamilyChoice& choice,
+                       std::size_t changed,
+                       std::uint64_t seed) {
+  const InputFamily others =
+      choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
+  // What products of the first two tensors weigh is not the same everywhere.
+  const bool is_third = choice.family == InputFamily::far_apart && changed > 1;
+  FamilyRule rule = family_rule(spec, arg, workload,
+                                choice.has(changed) && !is_third ? choice.family : others, seed);
+  rule.form = choice.form;
+  if (choice.family == InputFamily::far_apart) rule.form = static_cast<int>(changed);
+  if (choice.family == InputFamily::opposed)
+    rule.form = (choice.form + static_cast<int>(changed)) % 2;
+  if (choice.family == InputFamily::extremes && choice.form > 0)
+    rule.form = 1 + (choice.form - 1 + static_cast<int>(changed)) % 2;
+  if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
+  return rule;
+}
+
+}  // namespace warpath
