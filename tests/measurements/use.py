@@ -148,7 +148,7 @@ def best_single(folder):
                 speedups.setdefault(row["key"], float(row["objective_speedup"]))
     for key in sorted(speedups, key=speedups.get, reverse=True):
         node = run(["inspect", folder, key, "--json"])
-        if node.returncode == 0 and not json.loads(node.stdout).get("versions"):
+        if node.returncode == 0 and not json.loads(node.stdout)["variant"].get("versions"):
             return speedups[key]
     return None
 
