@@ -1,4 +1,4 @@
-"""Takes results home: exports built and tested, an application deployed to and captured, portfolios of twelve shapes, the wheel.
+"""Takes results home, and files as they are: exports built and tested, an application deployed to and captured, portfolios of twelve shapes, the wheel; a kernel that only nvcc compiles.
 
 Parts take turns over the GPUs; a part that fails is a row that says why. Needs nvcc; PyTorch, CuPy and pip as far as --python has them.
 Exit code 1 unless every part is as it should be: times of exports within 2 % of the claim, a captured time within 10 %, a portfolio that
@@ -19,7 +19,7 @@ SHAPES = {
     "softmax_scaled": [{"N": elements // columns, "C": columns} for elements in (1 << 20, 1 << 22, 1 << 24) for columns in (128, 512, 2048, 4096)],
     "bias_gelu_res": [{"n": elements, "C": columns} for elements in (1 << 18, 1 << 21, 1 << 24, 1 << 26) for columns in (512, 1024, 4096)],
 }
-PARTS = [*(f"portfolio {name}" for name in SHAPES), *(f"export {name}" for name in EXPORTED), "deploy", "capture", "wheel"]
+PARTS = [*(f"portfolio {name}" for name in SHAPES), *(f"export {name}" for name in EXPORTED), "deploy", "capture", "wheel", "nvcc"]
 FLOOR = 0.98
 
 
@@ -187,6 +187,29 @@ def wheel(args, gpu):
     return row
 
 
+def only_nvcc(args, gpu):
+    """The application's kernel beside a function of the host, which NVRTC refuses: searched with nvcc, its time beside that by NVRTC."""
+    times = {}
+    for backend in ("nvrtc", "nvcc"):
+        work = args.work / f"by-{backend}"
+        file = smooth_spec(work)
+        if backend == "nvcc":
+            spec = json.loads(file.read_text())
+            spec["kernel"]["metadata"]["backend"] = backend
+            spec["kernel"]["source_file"] = "host.cu"
+            file.write_text(json.dumps(spec))
+            text = (work / "smooth.cu").read_text()
+            (work / "host.cu").write_text("#include <cstdio>\n#include <vector>\n" + text + 'void of_the_host(const std::vector<int>& x) { std::printf("%zu", x.size()); }\n')
+        lines = work / "lines.jsonl"
+        expect(run(["evaluate", "--input", file, "--runner", args.runner, *on(gpu), "--json", lines, "--set", f"cuda.nvcc={nvcc()}"], 90), backend, (0,))
+        line = read_lines(lines)[0]
+        times[backend] = line["time_ms"] if line["status"] == "ok" else None
+    _, best = search(args, work / "smooth.json", work / "out", gpu, args.seconds / 2, "--set", f"cuda.nvcc={nvcc()}", "--finalists", 1)
+    return {"nvrtc_ms": digits(times["nvrtc"]), "nvcc_ms": digits(times["nvcc"]), "of_nvrtc": ratio(times["nvcc"], times["nvrtc"]),
+            "builds": best["builds"], "ok": best["by_status"]["ok"], "searched_speedup": digits(best["speedup"]),
+            "good": None not in times.values() and best["by_status"]["compile_error"] < best["builds"] / 2}
+
+
 def measure(args):
     unknown = [part for part in args.parts if part not in PARTS]
     if unknown:
@@ -197,7 +220,7 @@ def measure(args):
         if time_is_over(args):
             return {"name": part, "good": False, "failed": "not begun: the limit of time was reached"}
         try:
-            row = {"export": export, "portfolio": portfolio}[what](args, name, gpu) if name else {"deploy": deploy, "capture": capture, "wheel": wheel}[what](args, gpu)
+            row = {"export": export, "portfolio": portfolio}[what](args, name, gpu) if name else {"deploy": deploy, "capture": capture, "wheel": wheel, "nvcc": only_nvcc}[what](args, gpu)
         except (Failed, OSError, ValueError, KeyError, IndexError, StopIteration) as error:
             row = {"good": False, "failed": f"{type(error).__name__}: {error}"}
         say(f"{part}: {json.dumps(row)}")
