@@ -187,6 +187,12 @@ struct DeviceProfile {  ///< as given in a spec; runners measure instead of trus
   double hbm_bw_gbps = 0;
 };
 
+/// What compiles the kernel for a GPU.
+enum class DeviceCompiler : std::uint8_t {
+  nvrtc,
+  nvcc,  ///< for text that NVRTC refuses: host code, headers of the C++ library, CUB's device part
+};
+
 /// Who decides on grid, block, cluster and dynamic shared memory.
 enum class LaunchOwner : std::uint8_t {
   search,  ///< moves may change them
@@ -231,6 +237,7 @@ struct KernelSpec {
   std::vector<std::string> compiler_options;
   /// template instantiation to launch, e.g. "row_sum<float, 4>"
   std::vector<std::string> name_expressions;
+  DeviceCompiler compiler = DeviceCompiler::nvrtc;
   /// of the project: what `#include "x.h"` finds there becomes part of the source; empty once read
   std::vector<std::string> include_folders;
   /// of libraries: their headers stay headers

@@ -342,7 +342,8 @@ struct Description<KernelSpec> {
     v(&T::compiler_options, {"compiler_options", "options of every compile"});
     v(&T::name_expressions,
       {"name_expressions", "template instantiation to launch, such as row_sum<float, 4>"});
-    v.ignored({"backend", "nvrtc or nvcc; no effect: the runner decides"}, {{"type", "string"}});
+    v(&T::compiler,
+      {"backend", "what compiles it for a GPU: nvrtc, or nvcc for what NVRTC refuses"});
     v.ignored({"jitify", "no effect"}, nlohmann::json::object());
     v.template custom<PythonReferenceField>({"reference", "Python reference of other systems"});
   }

@@ -45,6 +45,11 @@ struct EnumWords<WorkloadTarget> {
       {{"any", WorkloadTarget::any}, {"gpu", WorkloadTarget::gpu}, {"host", WorkloadTarget::host}}};
 };
 template <>
+struct EnumWords<DeviceCompiler> {
+  static constexpr std::array<std::pair<std::string_view, DeviceCompiler>, 2> rows{
+      {{"nvrtc", DeviceCompiler::nvrtc}, {"nvcc", DeviceCompiler::nvcc}}};
+};
+template <>
 struct EnumWords<LaunchOwner> {
   static constexpr std::array<std::pair<std::string_view, LaunchOwner>, 2> rows{
       {{"free", LaunchOwner::search}, {"fixed", LaunchOwner::caller}}};

@@ -290,6 +290,7 @@ int doctor(const Arguments& arguments, const Program&) {
   findings.push_back(
       tool_finding("ncu", "no counters where CUPTI is refused (NVIDIA's nsight-compute)"));
   findings.push_back(disassembler_finding());
+  findings.push_back(tool_finding("nvcc", "specs whose backend is nvcc cannot be compiled"));
   findings.push_back(tool_finding(
       "compute-sanitizer", "finalists are not searched for races (NVIDIA's cuda-sanitizer)"));
   const bool broken = print(findings);

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <regex>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "engine/base/error.h"
+#include "engine/text/tokens.h"
 
 namespace warpath {
 namespace {
@@ -67,6 +72,49 @@ bool fit(Bindings& values,
 
 }  // namespace
 
+std::set<std::string> names_divided_by(const std::string& text) {
+  const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
+  const auto word = [&](std::size_t i) {
+    return i < tokens.size() ? spelling(text, tokens[i]) : std::string();
+  };
+  const auto is_name = [&](std::size_t i) {
+    return i < tokens.size() && tokens[i].kind == TokenKind::identifier;
+  };
+  /// Names from `i` on, to the end of the operand or, of a whole value, to that of the expression.
+  const auto names_from = [&](std::size_t i, bool whole) {
+    std::set<std::string> out;
+    for (int depth = 0; i < tokens.size(); ++i) {
+      const std::string one = word(i);
+      if (one == "(" || one == "[" || one == "{") ++depth;
+      if (one == ")" || one == "]" || one == "}") --depth;
+      if (depth < 0 || one == ";" || (depth == 0 && one == ",")) break;
+      if (is_name(i)) out.insert(one);
+      const std::string next = word(i + 1);
+      const bool goes_on =
+          one == "." || one == "->" || next == "(" || next == "[" || next == "." || next == "->";
+      if (!whole && depth == 0 && !goes_on) break;
+    }
+    return out;
+  };
+  std::set<std::string> out;
+  std::map<std::string, std::set<std::string>> of_value;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string one = word(i);
+    if (one == "/" || one == "%") out.merge(names_from(i + 1, false));
+    if (one == "/=" || one == "%=") out.merge(names_from(i + 1, true));
+    if (one == "=" && i > 0 && is_name(i - 1)) of_value[word(i - 1)].merge(names_from(i + 1, true));
+  }
+  for (std::size_t before = 0; before != out.size();) {
+    before = out.size();
+    const std::set<std::string> known = out;
+    for (const std::string& name : known) {
+      if (const auto found = of_value.find(name); found != of_value.end())
+        out.insert(found->second.begin(), found->second.end());
+    }
+  }
+  return out;
+}
+
 std::int64_t size_step(const std::set<std::int64_t>& multiples) {
   std::int64_t step = 1;
   for (const std::int64_t one : multiples) {
@@ -98,7 +146,7 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
     const bool extent = question.extents.contains(name);
     std::int64_t gpu = 1, host = 1;
     if (const auto value = by_name(name); value && !question.of_grid.contains(name)) {
-      gpu = host = *value;
+      gpu = host = std::max<std::int64_t>(*value, question.divisors.contains(name) ? 1 : 0);
     } else if (extent) {
       gpu = rounded_up(kGpu[rank], multiple);
       host = rounded_up(kHost[rank], multiple);

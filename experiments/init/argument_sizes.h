@@ -22,6 +22,7 @@ struct SizeQuestion {
   std::set<std::string> extents;      ///< those that some grid, tensor or loop has as an extent
   std::set<std::string> of_grid;      ///< those of the grid
   std::size_t rank = 1;               ///< most names in one tensor's extents
+  std::set<std::string> divisors{};   ///< names_divided_by of the text: none may be 0
   std::set<std::int64_t> multiples;   ///< of which sizes should be multiples
   std::map<std::string, std::int64_t> given;  ///< by a launch
 };
@@ -31,6 +32,10 @@ struct SizeLimit {
   std::vector<Expression> factors;
   std::int64_t gpu = 0, host = 0;
 };
+
+/// Names that stand behind `/` or `%` in a kernel's text, and those that their values are computed
+/// from.
+[[nodiscard]] std::set<std::string> names_divided_by(const std::string& text);
 
 /// The least common multiple of what sizes should be multiples of, as far as it is small.
 [[nodiscard]] std::int64_t size_step(const std::set<std::int64_t>& multiples);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -20,6 +21,7 @@ constexpr int kMostMacros = 4;  // of macros through macros
 struct Item {
   std::size_t begin = 0, end = 0;
   Names declares, mentions;
+  enum class Directive : std::uint8_t { none, define, undefine } directive = Directive::none;
   bool always = false;         ///< kept whether or not it is named
   std::string header = {};     ///< of an #include
   Names special = {};          ///< what `template <>` is given for
@@ -105,8 +107,10 @@ class FileItems {
 
   void directive(const Token& token) {
     const std::string kind = directive_name(unit_.source(), token);
-    if (kind != "define" && kind != "include") return;
+    if (kind != "define" && kind != "undef" && kind != "include") return;
     Item item{.begin = token.begin, .end = token.end, .declares = {}, .mentions = {}};
+    if (kind != "include")
+      item.directive = kind == "define" ? Item::Directive::define : Item::Directive::undefine;
     const TokenStream words = tokenize_directive(unit_.source(), token);
     if (kind == "include") {
       std::string header = words.tokens.size() > 2 ? spelling(unit_.source(), words.tokens[2]) : "";
@@ -234,6 +238,25 @@ class FileItems {
   Names namespaces_;  ///< that the file opens
 };
 
+/// Takes macros out of what is kept that are undefined again before anything kept could use them.
+void drop_unused_macros(const std::vector<Item>& items, std::vector<bool>& kept) {
+  std::map<std::string, std::size_t> defined;  // since the last thing that is no directive
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!kept[i] || !items[i].header.empty() || items[i].declares.empty()) continue;
+    if (items[i].directive == Item::Directive::none) {
+      defined.clear();
+      continue;
+    }
+    const std::string& name = *items[i].declares.begin();
+    if (items[i].directive == Item::Directive::define) {
+      defined[name] = i;
+    } else if (const auto found = defined.find(name); found != defined.end()) {
+      kept[found->second] = kept[i] = false;
+      defined.erase(found);
+    }
+  }
+}
+
 }  // namespace
 
 std::string kernel_text(const model::Unit& unit,
@@ -263,6 +286,7 @@ std::string kernel_text(const model::Unit& unit,
       wanted.insert(item.mentions.begin(), item.mentions.end());
     }
   }
+  drop_unused_macros(file.items(), kept);
   std::string out;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Item& item = file.items()[i];

@@ -206,6 +206,7 @@ class Drafting {
       if (!layout_.assumed.empty()) question.multiples.insert(extent.value);
     }
     question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
+    question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
     if (options_.launch) question.given = options_.launch->integers;

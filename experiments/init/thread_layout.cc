@@ -135,17 +135,22 @@ class LayoutReader {
     return facts_.unit->constants().contains(name);
   }
 
-  /// 16 * blockIdx.x + threadIdx.x: a block has 16 threads along x.
+  /// 16 * blockIdx.x + threadIdx.x: a block has 16 threads along x. Where nothing is of that form,
+  /// 6 * (16 * blockIdx.x + threadIdx.x) says the same.
   void by_indices(std::size_t axis) {
-    const auto look = [&](const Polynomial& value) {
+    const auto look = [&](const Polynomial& value, bool scaled) {
       const auto step = value.coefficient_of(with_axis("blockIdx", axis)).constant();
       const auto one = value.coefficient_of(with_axis("threadIdx", axis)).constant();
-      if (known_[axis] || !step || one != 1 || *step < 2 || *step > kMostThreads) return;
-      layout_.block[axis].value = *step;
+      if (known_[axis] || !step || !one || *one < 1 || *step % *one != 0) return;
+      const std::int64_t threads = *step / *one;
+      if ((*one != 1 && !scaled) || threads < 2 || threads > kMostThreads) return;
+      layout_.block[axis].value = threads;
       known_[axis] = true;
     };
-    for (const model::ThreadIndex& index : facts_.thread_indices) look(index.value);
-    for (const Access& access : facts_.accesses) look(access.index);
+    for (const bool scaled : {false, true}) {
+      for (const model::ThreadIndex& index : facts_.thread_indices) look(index.value, scaled);
+      for (const Access& access : facts_.accesses) look(access.index, scaled);
+    }
   }
 
   /// __launch_bounds__, and template parameters named like the block.

@@ -17,6 +17,7 @@ struct CudaOptions {
   std::string isolation = "process";
   bool no_wait = false;
   int compile_workers = 0;
+  std::string nvcc;
   double compile_seconds = 20;
   std::int64_t compile_memory_mib = 4096;
   std::int64_t cache_mib = 4096;
@@ -62,6 +63,13 @@ struct CudaOptions {
       OptionText{"compile_workers", "compiler processes; 0: one a core, less one for each device",
                  "docs/cuda-runner.md"},
       Range{0, 1024});
+    v(&O::nvcc,
+      OptionText{"nvcc",
+                 "NVIDIA's offline compiler, for specs whose backend is nvcc; empty: that of PATH, "
+                 "CUDA_PATH, CUDA_HOME or the usual folders",
+                 "docs/cuda-runner.md"}
+          .shaping_nothing(),
+      AnyValue{});
     v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""},
       Range{0.1, 3600.0});
     v(&O::compile_memory_mib,

@@ -74,6 +74,41 @@ const json& named(const std::vector<json>& lines, const std::string& name) {
 
 TEST_SUITE_BEGIN("evaluate");
 
+TEST_CASE(
+    "a reference kernel that does not run is one line that says whether it crashed or was slow") {
+  const auto error_of = [](const std::string& body) {
+    const TemporaryFolder folder;
+    const json launch{{"grid", {{"x", 1}}}, {"block", {{"x", 32}}}};
+    const std::string source = "__global__ void k(int* o, int n) {" + body + "}";
+    const json spec{
+        {"name", "k"},
+        {"kernel",
+         {{"source_code", source},
+          {"metadata", {{"kernel_name", "k"}}},
+          {"io",
+           {{"args",
+             {{{"name", "o"},
+               {"type", "tensor"},
+               {"role", "output"},
+               {"tensor_spec", {{"shape", {32}}, {"dtype", "int32"}}}},
+              {{"name", "n"}, {"type", "int"}, {"value", 0}}}},
+            {"launch", launch}}}}},
+        {"reference",
+         {{"kernel", {{"source_code", source}, {"kernel_name", "k"}, {"launch", launch}}}}}};
+    write_file(folder / "k.json", spec.dump());
+    const ProgramResult done = run_program({"evaluate", "--input", folder / "k.json", "--runner",
+                                            "host", "--set", "host.launch_seconds=0.01"});
+    CHECK(done.code == 64);
+    CHECK(lines_of(done.err).size() == 1);
+    return done.err;
+  };
+  CHECK(error_of("o[threadIdx.x] = 7 / n;")
+            .find("it crashed: an index may leave its array, or a "
+                  "divisor be 0") != std::string::npos);
+  CHECK(error_of("for (volatile int i = 1; i > n; ) i = 1; o[threadIdx.x] = n;")
+            .find("it took longer than 1.1 s") != std::string::npos);
+}
+
 TEST_CASE("candidates of a list are judged against what the list expects of them") {
   const TemporaryFolder out;
   const std::string source = "\"source_file\": \"" + family("axpy", "");

@@ -63,6 +63,8 @@ const std::map<std::string, std::string> kDescribed{
      "<ceil_div(n, BLOCK_X) x ceil_div(m, BLOCK_Y) x batch; BLOCK_X x BLOCK_Y> in a[batch][m][k] "
      "in b[batch][k][n] out c[batch][m][n]"},
     {"block_scan:segment_scan", "<ceil_div(n, kSegment); kSegment> in in[n] out out[n]"},
+    {"boxes:areas", "<ceil_div(n, 64); 64> in boxes[4 * n] out area[n]"},
+    {"boxes:halved", "<ceil_div(n, 256); 128> in x[n] inout y[n]"},
     {"constant_filter:convolve", "<ceil_div(n, BLOCK); BLOCK> in in[n] out out[n]"},
     {"csr_spmv:spmv",
      "<ceil_div(rows, BLOCK); BLOCK> in row_ptr[rows + 1] in col[8 * rows]->x in val[8 * rows] in "

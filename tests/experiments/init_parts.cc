@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 
 #include "engine/base/error.h"
 #include "experiments/init/accessor_parameters.h"
@@ -335,6 +337,34 @@ TEST_CASE("a kernel's text leaves out what it has no types or macros for") {
         "template <> struct Zero<int> { static int of() { return 0; } };\n"
         "INLINE float zero() { return Zero<float>::of(); }\n"
         "__global__ void k(float* p) { *p = zero(); }\n");
+}
+
+TEST_CASE("a macro that is undefined again is the kernel's only where something between uses it") {
+  CHECK(text_of_kernel("#define T double\n#undef T\n#define T char\n#define ONE 1\n#undef T\n"
+                       "#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
+                       "__global__ void k(float* T) { *T = one(); }\n") ==
+        "#define ONE 1\n#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
+        "__global__ void k(float* T) { *T = one(); }\n");
+}
+
+TEST_CASE("what a kernel divides by is not guessed to be 0") {
+  using Names = std::set<std::string>;
+  CHECK(names_divided_by("int a = b / c; // d / e\nint f = g;") == Names{"c"});
+  CHECK(names_divided_by("int s = n * axis, t = s; x = i % (s + u) * v; y /= w;") ==
+        Names{"axis", "n", "s", "u", "w"});
+  CHECK(names_divided_by("z = i / p.stride[k] * q; a / f(b)") ==
+        Names{"b", "f", "k", "p", "stride"});
+  const auto guessed = [](const Names& divisors) {
+    const ArgumentSizes sizes = argument_sizes({.integers = {"axis", "pad"},
+                                                .extents = {},
+                                                .of_grid = {},
+                                                .divisors = divisors,
+                                                .multiples = {},
+                                                .given = {}});
+    return std::pair(sizes.gpu.at("axis"), sizes.host.at("pad"));
+  };
+  CHECK(guessed({}) == std::pair<std::int64_t, std::int64_t>(0, 0));
+  CHECK(guessed({"axis"}) == std::pair<std::int64_t, std::int64_t>(1, 0));
 }
 
 TEST_CASE("a type that nothing declares is float, where that may be guessed") {

@@ -208,7 +208,10 @@ BaselineText Builder::text_of(const KernelSpec& spec,
   const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
   if (compiled.status != Status::ok) {
     throw DetailedError(bad_input(spec.place("/kernel"), "",
-                                  "a kernel that NVRTC compiles: " +
+                                  (spec.compiler == DeviceCompiler::nvcc
+                                       ? "a kernel that nvcc compiles: "
+                                       : "a kernel that NVRTC compiles (or \"backend\": \"nvcc\" "
+                                         "in its metadata): ") +
                                       compiled.log.substr(0, compiled.log.find('\n'))),
                         compiled.log);
   }

@@ -131,14 +131,14 @@ std::string error_of_headers(std::string_view log, const std::vector<Header>& he
   return "";
 }
 
-CompileResult failed(Status status, std::string log) {
+}  // namespace
+
+CompileResult failed_compile(Status status, std::string log) {
   CompileResult result;
   result.status = status;
   result.log = std::move(log);
   return result;
 }
-
-}  // namespace
 
 std::string filter_log(std::string_view log) {
   std::string kept;
@@ -230,13 +230,13 @@ CompileResult compile(const Nvrtc& nvrtc,
                       const CompileRequest& request,
                       const CompileLimits& limits) {
   if (request.source.size() > kMaxSourceBytes)
-    return failed(Status::limits_exceeded, "the source exceeds 4 MiB");
+    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
   if (const std::string problem = compile_problem(request); !problem.empty()) {
-    return failed(Status::compile_error, problem);
+    return failed_compile(Status::compile_error, problem);
   }
   const SourceText source = source_text(request.source);
   if (!source.problem.empty())
-    return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
+    return failed_compile(Status::compile_error, "the source is not UTF-8: " + source.problem);
   std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
   // nvcc knows INFINITY and M_PI without an include.
   constexpr std::string_view kKnown = "math.h";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/plugin/outcome.h"
+#include "engine/spec/spec.h"
 #include "runners/cuda/compile/nvrtc.h"
 
 namespace warpath::cuda {
@@ -18,6 +19,7 @@ struct CompileRequest {
   std::string arch;                  ///< "sm_90a"
   std::vector<std::string> options;  ///< of spec, variant and tunables; see compile_options.h
   std::vector<Header> headers{};     ///< of the spec's libraries, beside the compiler's own
+  DeviceCompiler compiler = DeviceCompiler::nvrtc;  ///< not part of a message to a worker
 };
 
 /// Resource usage of the entry as reported by ptxas.
@@ -45,6 +47,9 @@ struct CompileResult {
   double seconds = 0;  ///< compiler time only
   bool operator==(const CompileResult&) const = default;
 };
+
+/// A result that is `log` alone.
+[[nodiscard]] CompileResult failed_compile(Status status, std::string log);
 
 struct CompileLimits {
   double seconds = 20;                                   ///< per request, enforced by the parent

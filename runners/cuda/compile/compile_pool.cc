@@ -13,13 +13,6 @@ using Kind = WorkerReply::Kind;
 
 constexpr int kMaxFailedStarts = 3;
 
-CompileResult verdict(Status status, std::string log) {
-  CompileResult result;
-  result.status = status;
-  result.log = std::move(log);
-  return result;
-}
-
 /// By a signal that no limit of ours sends; the system may have been short of memory for other
 /// reasons.
 bool killed_from_outside(const WorkerReply& lost) {
@@ -39,11 +32,11 @@ CompilePool::~CompilePool() {
   threads_.clear();
 }
 
-void CompilePool::submit(std::uint64_t id, CompileRequest request) {
+void CompilePool::submit(std::uint64_t id, CompileRequest request, const Nvcc* nvcc) {
   {
     const std::lock_guard lock(mutex_);
     ++counts_.submitted;
-    pending_.push_back({id, std::move(request)});
+    pending_.push_back({id, std::move(request), nvcc});
   }
   pending_changed_.notify_one();
 }
@@ -75,7 +68,9 @@ std::string CompilePool::problem() const {
 void CompilePool::serve(const std::stop_token& stop) {
   std::unique_ptr<WorkerProcess> worker = start(stop);
   while (const std::optional<Job> job = next(stop)) {
-    CompileResult result = compile(worker, job->request, stop);
+    CompileResult result = job->nvcc == nullptr
+                               ? compile(worker, job->request, stop)
+                               : job->nvcc->compile(job->request, options_.setup.limits, stop);
     if (!stop.stop_requested()) finish(job->id, std::move(result));
   }
 }
@@ -124,7 +119,8 @@ CompileResult CompilePool::compile(std::unique_ptr<WorkerProcess>& worker,
   for (bool again = false;; again = true) {
     if (worker == nullptr || !worker->idle()) worker = start(stop);
     if (worker == nullptr)
-      return verdict(Status::crashed, "no compile worker can be started: " + problem() + "\n");
+      return failed_compile(Status::crashed,
+                            "no compile worker can be started: " + problem() + "\n");
     worker->send(encode(request));
     WorkerReply reply = worker->wait(options_.setup.limits.seconds, stop);
     CompileResult result;
@@ -140,15 +136,16 @@ CompileResult CompilePool::compile(std::unique_ptr<WorkerProcess>& worker,
 
 CompileResult CompilePool::judge(const WorkerReply& lost) const {
   if (lost.kind == Kind::frame || lost.kind == Kind::damaged)
-    return verdict(Status::crashed, "the compile worker sent a damaged result\n");
+    return failed_compile(Status::crashed, "the compile worker sent a damaged result\n");
   if (lost.kind == Kind::timed_out)
-    return verdict(Status::timed_out, "the compiler took longer than " +
-                                          number_text(options_.setup.limits.seconds) +
-                                          " s and was killed\n");
+    return failed_compile(Status::timed_out, "the compiler took longer than " +
+                                                 number_text(options_.setup.limits.seconds) +
+                                                 " s and was killed\n");
   const std::uint64_t limit = options_.setup.limits.memory_bytes;
   if (killed_from_outside(lost) || (limit > 0 && lost.end.peak_memory_bytes > limit / 2))
-    return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
-  return verdict(Status::crashed, "the compiler died over this source (" + lost.end.text() + ")\n");
+    return failed_compile(Status::limits_exceeded, "the compiler used up its memory and died\n");
+  return failed_compile(Status::crashed,
+                        "the compiler died over this source (" + lost.end.text() + ")\n");
 }
 
 void CompilePool::finish(std::uint64_t id, CompileResult result) {

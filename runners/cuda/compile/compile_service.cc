@@ -58,6 +58,7 @@ CompileServiceOptions service_options(const CudaOptions& options,
   out.program = std::move(program);
   out.workers =
       options.compile_workers > 0 ? options.compile_workers : std::max(1, cores - devices);
+  out.nvcc = options.nvcc;
   out.limits.seconds = options.compile_seconds;
   out.limits.memory_bytes = static_cast<std::uint64_t>(options.compile_memory_mib) << 20U;
   out.cache_bytes = static_cast<std::uint64_t>(options.cache_mib) << 20U;
@@ -76,7 +77,8 @@ CompileRequest request_for(const KernelSpec& spec,
   CompileRequest request{.source = without_other_kernels(variant.source, kernels),
                          .kernel = variant.kernel_name,
                          .arch = arch,
-                         .options = std::move(split.others)};
+                         .options = std::move(split.others),
+                         .compiler = spec.compiler};
   if (spec.system_headers != nullptr) {
     if (spec.system_headers->files.empty())
       throw bad_input(spec.place("/kernel/headers_key"), spec.system_headers->key,
@@ -150,10 +152,19 @@ CompiledVariant CompileService::compile(const KernelSpec& spec,
   return out;
 }
 
+/// Null for NVRTC. Throws Error(environment) if nvcc is asked for and cannot be used.
+const Nvcc* CompileService::compiler_of(const CompileRequest& request) {
+  if (request.compiler == DeviceCompiler::nvrtc) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (nvcc_ == nullptr) nvcc_ = std::make_unique<const Nvcc>(options_.nvcc);
+  return nvcc_.get();
+}
+
 /// A flight of `request`: already landed if the result is known, otherwise under way.
 CompileService::FlightPtr CompileService::begin(const CompileRequest& request) {
+  const Nvcc* const nvcc = compiler_of(request);
   auto flight = std::make_shared<Flight>();
-  flight->key = code_key(request, compiler_identity_);
+  flight->key = code_key(request, nvcc == nullptr ? compiler_identity_ : nvcc->identity());
   {
     const std::lock_guard lock(mutex_);
     ++counts_.requests;
@@ -179,11 +190,13 @@ CompileService::FlightPtr CompileService::begin(const CompileRequest& request) {
       return flight;
     }
   }
-  submit(flight, request);
+  submit(flight, request, nvcc);
   return flight;
 }
 
-void CompileService::submit(const FlightPtr& flight, const CompileRequest& request) {
+void CompileService::submit(const FlightPtr& flight,
+                            const CompileRequest& request,
+                            const Nvcc* nvcc) {
   const std::lock_guard lock(mutex_);
   try {
     start_pool();
@@ -195,7 +208,7 @@ void CompileService::submit(const FlightPtr& flight, const CompileRequest& reque
   }
   flight->id = ++next_id_;
   submitted_.emplace(flight->id, flight);
-  pool_->submit(flight->id, request);
+  pool_->submit(flight->id, request, nvcc);
 }
 
 /// Called with the lock held.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/detailed_error.h"
+#include "engine/base/format.h"
 #include "engine/spec/parameters.h"
 #include "runners/arguments.h"
 #include "runners/host/options.h"
@@ -97,8 +98,10 @@ TensorMap Oracle::run_kernel(const Workload& workload,
   auto answer = worker_.launch(command, limit, {});
   if (answer.loss && answer.loss->killed_from_outside() && !again)
     return run_kernel(workload, inputs, rounding, true);
-  if (answer.loss)
-    throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
+  if (answer.loss && answer.loss->kind == WorkerLoss::Kind::timed_out)
+    throw fail("it took longer than " + number_text(limit.count()) +
+               " s; smaller sizes in the workload's scalars may help");
+  if (answer.loss) throw fail("it crashed: an index may leave its array, or a divisor be 0");
   if (answer.reply.end != BlockEnd::done) throw fail(answer.reply.detail);
   if (answer.reply.guard_argument >= 0) throw fail("it writes outside its tensors");
   TensorMap out;

@@ -147,6 +147,22 @@ TEST_CASE("every way to another file is refused by the text alone, and honest te
   CHECK(refused >= 18);
 }
 
+TEST_CASE("a variant for nvcc may include what the spec's own kernel includes, and no more") {
+  KernelSpec spec;
+  spec.source = "#include <vector>\n__global__ void k(float* o) {}\n";
+  const std::string same = "#include <vector>\n__global__ void k(float* o) { o[0] = 1; }\n";
+  const std::string other = "#include \"/etc/passwd\"\n" + same;
+  const auto answer = [&](const std::string& text) {
+    return judge("source_text", {.spec = &spec, .source = &text});
+  };
+  CHECK(answer(same).answer == GateResult::Answer::fail);
+  CHECK(answer(same).detail.find("\"backend\": \"nvcc\"") != std::string::npos);
+  spec.compiler = warpath::DeviceCompiler::nvcc;
+  CHECK(answer(same).answer == GateResult::Answer::pass);
+  CHECK(answer(other).answer == GateResult::Answer::fail);
+  CHECK(answer(other).detail.find("nvcc") == std::string::npos);
+}
+
 TEST_CASE("a gate says what it lacks instead of passing") {
   const KernelSpec spec;
   for (const GateInfo& row : gates().rows()) {

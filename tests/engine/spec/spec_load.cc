@@ -50,6 +50,20 @@ TEST_CASE("a spec is read as written") {
   CHECK(run_problem(spec).empty());
 }
 
+TEST_CASE("the compiler is NVRTC unless the spec says nvcc, which it also writes") {
+  json spec = json::parse(test::gather_spec_text());
+  const auto loaded = [&] { return parse(spec); };
+  CHECK(loaded().compiler == DeviceCompiler::nvrtc);
+  CHECK_FALSE(to_json(loaded())["kernel"]["metadata"].contains("backend"));
+  spec["kernel"]["metadata"]["backend"] = "nvcc";
+  CHECK(loaded().compiler == DeviceCompiler::nvcc);
+  CHECK(to_json(loaded())["kernel"]["metadata"]["backend"] == "nvcc");
+  spec["kernel"]["metadata"]["backend"] = "clang";
+  CHECK(message_of([&] {
+          static_cast<void>(loaded());
+        }).find("/kernel/metadata/backend: got \"clang\"") != std::string::npos);
+}
+
 TEST_CASE("a workload overrides scalars, contents and parts of the launch plan") {
   const KernelSpec spec = test::gather_spec();
   const Workload& small = spec.workloads.at(1);
