@@ -49,6 +49,11 @@ class RowWriter {
     });
     if (!plain) return why = "a macro asks for the block's number", std::nullopt;
     if (more.empty() && own == nullptr) return why = "the block's number is not used", std::nullopt;
+    for (Edit& edit : edits) {
+      const std::string block = "blockIdx.x";
+      for (std::size_t at = 0; (at = edit.text.find(block, at)) != std::string::npos;)
+        edit.text.replace(at, block.size(), row), at += row.size();
+    }
     remove_unused(edits, rows);
     edits.insert(edits.end(), more.begin(), more.end());
     const auto& list = model_.kernel->body->children;

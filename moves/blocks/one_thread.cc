@@ -6,7 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "engine/text/tokens.h"
+#include "moves/blocks/known_calls.h"
+#include "moves/blocks/thread_values.h"
 #include "moves/model/facts.h"
 #include "moves/rows/lanes.h"
 #include "moves/syntax/syntax_query.h"
@@ -30,7 +31,11 @@ using model::StmtKind;
 class OneThread {
  public:
   OneThread(const model::KernelModel& model, const std::vector<BlockReduction>& reductions)
-      : model_(model), unit_(model.unit), facts_(model.facts), reductions_(reductions) {}
+      : model_(model),
+        unit_(model.unit),
+        facts_(model.facts),
+        reductions_(reductions),
+        values_(model, reductions) {}
 
   bool run(std::string& why) {
     if (!visit_list(*model_.kernel->body)) return why = why_, false;
@@ -72,6 +77,8 @@ class OneThread {
   }
 
   bool visit(const Stmt& s) {
+    if (values_.changes(s)) return keep(s) || stop(s, "a value of each thread changes");
+    if ((s.is(StmtKind::if_) || is_own_loop(s)) && !is_all_clean(s) && keep(s)) return true;
     switch (s.kind) {
       case StmtKind::block:
         return visit_list(s);
@@ -114,7 +121,7 @@ class OneThread {
       const Declarator* const d = variable(e);
       if (d != nullptr && (differ_.contains(d) || d->has(model::kShared))) clean = false;
       const std::string_view name = e.is(ExprKind::call) ? model::callee(e) : e.name;
-      if (is_of_thread(name) || !is_understood(e, name)) clean = false;
+      if (is_of_thread(name) || !is_known(unit_, e)) clean = false;
       if (e.is(ExprKind::lambda) || e.is(ExprKind::statement) || e.is(ExprKind::opaque) ||
           e.is(ExprKind::launch))
         clean = false;
@@ -123,55 +130,42 @@ class OneThread {
     return clean;
   }
 
-  /// A function or macro whose value depends on its arguments alone, as far as it is not a load.
-  [[nodiscard]] bool is_known(std::string_view name, int depth = 0) const {
-    constexpr int kDeepest = 8;
-    if (depth > kDeepest) return false;
-    if (const model::Macro* const macro = unit_.macro(name)) return is_plain(*macro, depth);
-    if (name == "__ldg" || name.starts_with("__ldc") || name.starts_with("__stc")) return true;
-    if (!model::is_pure_function(unit_, name)) return false;
-    const model::Function* const f = unit_.find_function(name);
-    if (f == nullptr) return true;
-    const Expr* const value = model::returned_expression(*f);
-    bool known = value != nullptr;
-    if (known) {
-      model::walk(*value, [&](const Expr& e) {
-        if (is_of_thread(e.name)) known = false;
-        const std::string_view called = e.is(ExprKind::call) ? model::callee(e) : e.name;
-        const bool asks = e.is(ExprKind::call) || unit_.macro(called) != nullptr;
-        if (asks && !called.empty() && !is_known(called, depth + 1)) known = false;
-        return known;
-      });
+  /// The statement computes values of each thread, which a loop over the threads can compute.
+  bool keep(const Stmt& s) {
+    const std::vector<const Stmt*> taken = take(s);
+    for (const Stmt* part : taken) {
+      for (const Declarator* d : part->declarators) differ_.insert(d), ops_.erase(d);
+      remove(*part);
     }
-    return known;
+    return !taken.empty();
   }
-
-  [[nodiscard]] bool is_understood(const Expr& e, std::string_view name) const {
-    const bool asks = e.is(ExprKind::call) || (e.is(ExprKind::name) && variable(e) == nullptr &&
-                                               unit_.macro(name) != nullptr);
-    return !asks || is_known(name);
-  }
-
-  static bool is_of_thread(std::string_view name) {
-    return name == "threadIdx" || name == "blockDim" || name == "gridDim" || name == "warpSize";
-  }
-
-  /// Names in the macro are its parameters, or functions that are known.
-  [[nodiscard]] bool is_plain(const model::Macro& macro, int depth) const {
-    const TokenStream stream = tokenize(macro.body);
-    return std::ranges::all_of(stream.tokens, [&](const Token& token) {
-      if (token.kind != TokenKind::identifier) return true;
-      const std::string word = spelling(macro.body, token);
-      return std::ranges::find(macro.parameters, word) != macro.parameters.end() ||
-             word == "float" || word == "int" || word == "INFINITY" ||
-             (word != macro.name && is_known(word, depth + 1));
+  std::vector<const Stmt*> take(const Stmt& s) {
+    return values_.take(s, [&](const Expr& e) {
+      const Declarator* const d = variable(e);
+      return !is_replaced(e) &&
+             (d == nullptr || !differ_.contains(d) || values_.has(*d) || s.span.contains(d->span));
     });
+  }
+
+  [[nodiscard]] bool is_own_loop(const Stmt& s) const {
+    const Loop* const l = s.is(StmtKind::for_) ? facts_.loop_of(s) : nullptr;
+    return l != nullptr && l->thread_axis != 0;
+  }
+
+  [[nodiscard]] bool is_all_clean(const Stmt& s) const {
+    bool clean = true;
+    model::walk_expressions(s, [&](const Expr& e) {
+      clean = clean && is_clean(e);
+      return false;
+    });
+    return clean;
   }
 
   [[nodiscard]] bool is_replaced(const Expr& e) const { return replaced_.contains(&e); }
 
   bool declare(const Stmt& s) {
-    bool shared = false, own = true;
+    bool shared = false;
+    std::vector<const Expr*> numbers;
     for (const Declarator* d : s.declarators) {
       if (d->reference) return stop(s, std::string(d->name) + " is another name of a variable");
       if (d->has(model::kShared)) {
@@ -186,29 +180,29 @@ class OneThread {
             model::is_integer_type(unit_.resolved_type(unit_.plain_text(d->type))) &&
             !d->is_pointer() && !d->is_array() && !d->reference;
         if (!number || !model::is_pure(unit_, *e) || loads(*e))
-          return stop(s, std::string(d->name) + " is another one in each thread");
-        differ_.insert(d);
-        own = false;
-        if (s.declarators.size() > 1) replace(e->outer, "0");
+          return keep(s) || stop(s, std::string(d->name) + " is another one in each thread");
+        differ_.insert(d), numbers.push_back(e);
       }
     }
-    if (shared || (!own && s.declarators.size() == 1)) remove(s);
+    if (!numbers.empty()) take(s);
+    if (shared || (!numbers.empty() && s.declarators.size() == 1)) return remove(s), true;
+    for (const Expr* e : numbers) replace(e->outer, "0");
     return true;
   }
 
   /// The shared array serves reductions only, which one thread does not need.
   [[nodiscard]] bool is_gone(const Declarator& d) const {
     const auto serves = [&](const model::Access* a) {
-      return std::ranges::any_of(reductions_, [&](const BlockReduction& r) {
-        if (r.statements.front()->span.begin <= a->expr->span.begin &&
-            a->expr->span.end <= r.statements.back()->span.end)
-          return true;
-        return std::ranges::any_of(r.totals, [&](const BlockTotal& t) {
-          return std::ranges::any_of(t.elements, [&](const TotalElement& e) {
-            return std::ranges::find(e.reads, a->expr) != e.reads.end();
-          });
-        });
-      });
+      return values_.is_slot(*a) || std::ranges::any_of(reductions_, [&](const BlockReduction& r) {
+               if (r.statements.front()->span.begin <= a->expr->span.begin &&
+                   a->expr->span.end <= r.statements.back()->span.end)
+                 return true;
+               return std::ranges::any_of(r.totals, [&](const BlockTotal& t) {
+                 return std::ranges::any_of(t.elements, [&](const TotalElement& e) {
+                   return std::ranges::find(e.reads, a->expr) != e.reads.end();
+                 });
+               });
+             });
     };
     for (std::size_t k = 0; k < facts_.arrays.size(); ++k) {
       if (facts_.arrays[k].declarator == &d)
@@ -233,7 +227,7 @@ class OneThread {
         s.expr->is_op(ExprKind::assign, "=") ? variable(s.expr->arg(0)) : nullptr;
     if (d != nullptr && !d->has(model::kShared) && is_clean(s.expr->arg(1)))
       return differ_.erase(d), ops_.erase(d), true;
-    return is_clean(*s.expr) || stop(s, "threads do different things outside of loops");
+    return is_clean(*s.expr) || keep(s) || stop(s, "threads do different things outside of loops");
   }
 
   // --- statements for all threads, or one
@@ -350,7 +344,7 @@ class OneThread {
       if (d != nullptr && ((differ_.contains(d) && !accumulates && !own) || d->has(model::kShared)))
         clean = false;
       const std::string_view name = e.is(ExprKind::call) ? model::callee(e) : e.name;
-      if (is_of_thread(name) || !is_understood(e, name) || e.is(ExprKind::lambda) ||
+      if (is_of_thread(name) || !is_known(unit_, e) || e.is(ExprKind::lambda) ||
           e.is(ExprKind::statement))
         clean = false;
       return clean;
@@ -400,6 +394,24 @@ class OneThread {
 
   // --- reductions
 
+  /// Names of the totals whose values a loop over the block's threads now adds up, in `text`.
+  std::map<const BlockTotal*, std::string> add_up(const BlockReduction& r, std::string& text) {
+    std::map<const BlockTotal*, std::string> out;
+    std::vector<const BlockTotal*> totals;
+    std::vector<std::string> names;
+    for (const BlockTotal& t : r.totals) {
+      if (r.statements.front()->parent != model_.kernel->body || !values_.has_value(t)) continue;
+      const std::string value = t.value.substr(0, t.value.find('['));
+      totals.push_back(&t), names.push_back(fresh(value + "_total"));
+    }
+    if (totals.empty()) return out;
+    text = values_.combined(r, totals, names, taken_);
+    if (text.empty()) return out;
+    for (std::size_t k = 0; k < totals.size(); ++k) out.emplace(totals[k], names[k]);
+    ++loops_;
+    return out;
+  }
+
   bool combine(const BlockReduction& r) {
     const Stmt& first = *r.statements.front();
     used_.insert(&r);
@@ -408,15 +420,20 @@ class OneThread {
       return first.span.begin <= d.span.begin && d.span.end <= r.statements.back()->span.end;
     };
     std::vector<const Declarator*> results;
+    const std::map<const BlockTotal*, std::string> names = add_up(r, text);
     for (const BlockTotal& t : r.totals) {
+      const auto sum = names.find(&t);
+      const bool summed = sum != names.end();
       const auto op = t.variable == nullptr ? ops_.end() : ops_.find(t.variable);
-      if (op == ops_.end() || op->second != t.op || !t.whole || !differ_.contains(t.variable))
+      if (!summed &&
+          (op == ops_.end() || op->second != t.op || !t.whole || !differ_.contains(t.variable)))
         return stop(first, t.value + " is no sum of a loop's iterations");
-      const std::string name(t.variable->name);
+      const std::string name = summed ? sum->second : std::string(t.variable->name);
       for (const Declarator* d : t.results) {
         results.push_back(d);
-        if (d == t.variable) continue;
-        text += (is_own(*d) ? unit_.plain_text(d->specifiers) + " " : std::string()) +
+        if (d == t.variable && !summed) continue;
+        const bool declared = is_own(*d) || values_.has(*d);
+        text += (declared ? unit_.plain_text(d->specifiers) + " " : std::string()) +
                 std::string(d->name) + " = " + name + ";\n";
       }
       for (const TotalElement& e : t.elements) {
@@ -437,6 +454,7 @@ class OneThread {
       }
     }
     for (const Declarator* d : results) differ_.erase(d), ops_.erase(d);
+    values_.combine(r);
     if (!text.empty()) text.pop_back();
     const std::size_t begin = first.pragma != nullptr ? first.pragma->span.begin : first.span.begin;
     const model::Span all{begin, r.statements.back()->span.end};
@@ -455,6 +473,7 @@ class OneThread {
   const model::Unit& unit_;
   const model::KernelFacts& facts_;
   const std::vector<BlockReduction>& reductions_;
+  ThreadValues values_;
   Names differ_;                                      ///< have a value of each thread
   std::map<const Declarator*, model::ReduceOp> ops_;  ///< of what loops accumulate
   std::set<const BlockReduction*> used_;

@@ -4,6 +4,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/normal/float_doubles.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 #include "register_moves.h"
@@ -15,7 +16,7 @@ using namespace model;
 
 /// What is made cheaper: the site.
 constexpr std::string_view kIndex = "index", kMath = "math", kDivide = "divide",
-                           kLiterals = "literals";
+                           kLiterals = "literals", kDoubles = "doubles";
 /// Values of the parameter at site "math".
 constexpr std::int64_t kFast = 1, kHardware = 2;
 
@@ -139,8 +140,9 @@ Span argument_span(const Unit& unit, const Expr& e) {
 }
 
 /// 64-bit thread indices and loop counters that stay below 2^31 become int, division by what does
-/// not change becomes multiplication, math functions their fast forms, double literals float. Sites
-/// "index", "divide", "math", "literals".
+/// not change becomes multiplication, math functions their fast forms, double literals float, and
+/// so do doubles that hold values of floats alone. Sites "index", "divide", "math", "literals",
+/// "doubles".
 class IndexMathStrength final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "index_math_strength"; }
@@ -151,7 +153,7 @@ class IndexMathStrength final : public KernelMove {
     if (site == kMath)
       return {Tunable{
           "form", {kFast, kHardware}, kFast, "1: fast functions; 2: also the hardware's tanh"}};
-    if (site != kIndex && site != kDivide && site != kLiterals) return {};
+    if (site != kIndex && site != kDivide && site != kLiterals && site != kDoubles) return {};
     return {Tunable{"form", {kFast}, kFast, "1"}};
   }
 
@@ -159,7 +161,7 @@ class IndexMathStrength final : public KernelMove {
   [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
                                                      const KernelModel&) const override {
     std::vector<MoveInstance> out;
-    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals})
+    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals, kDoubles})
       add(out, std::string(site), "form", {kFast, kHardware});
     return out;
   }
@@ -181,8 +183,10 @@ class IndexMathStrength final : public KernelMove {
       if (tolerance_of(context.spec) < kFastError)
         return why = "the tolerance leaves no room for it", std::nullopt;
       floats(model, edits);
+    } else if (wanted.site == kDoubles) {
+      edits = float_doubles(model);
     } else {
-      return why = "sites are index, math, divide and literals", std::nullopt;
+      return why = "sites are index, math, divide, literals and doubles", std::nullopt;
     }
     if (edits.empty()) return why = "nothing to make cheaper at " + wanted.site, std::nullopt;
     Rewrite rewrite(model);

@@ -92,7 +92,7 @@ class SplitFinder {
     for (const Reduction& r : l.reductions) {
       if (r.op != model::ReduceOp::add || r.access >= 0 || r.prefix_used || !is_atomic_type(r.type))
         return why = r.accumulator + " is no sum that atomics can add up", false;
-      if (!starts_at_zero(r)) return why = r.accumulator + " does not start from zero", false;
+      if (!starts_at_zero(r, l)) return why = r.accumulator + " does not start from zero", false;
     }
     std::set<std::string> changed(l.assigned.begin(), l.assigned.end());
     changed.erase(l.variable);
@@ -108,8 +108,18 @@ class SplitFinder {
            type == "unsigned int" || type == "unsigned long long";
   }
 
-  [[nodiscard]] bool starts_at_zero(const Reduction& r) const {
+  /// Nothing is added in front of the loop either: every part would count it again.
+  [[nodiscard]] bool starts_at_zero(const Reduction& r, const Loop& loop) const {
     if (r.declarator == nullptr || r.declarator->value() == nullptr) return false;
+    bool added = false;
+    model::walk(*facts_.kernel->body, [&](const Stmt& s) {
+      if (&s == r.declarator->stmt || s.span.begin >= loop.stmt->span.begin) return false;
+      if (s.span.contains(loop.stmt->span)) return true;
+      const std::vector<std::string> written = facts_.names_written(s);
+      added = added || std::ranges::find(written, r.accumulator) != written.end();
+      return false;
+    });
+    if (added) return false;
     const Expr& v = model::strip_casts(*r.declarator->value());
     return v.kind == ExprKind::number &&
            std::strtod(std::string(unit_.text(v)).c_str(), nullptr) == 0;

@@ -7,6 +7,7 @@
 #include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
+#include "moves/normal/launch_terms.h"
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
@@ -31,7 +32,8 @@ std::size_t vetoes(const KernelFacts& facts) {
       std::ranges::count_if(facts.accesses, [](const Access& a) { return a.in_helper; }));
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
-  out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size();
+  out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
+         terms_of_launch(facts).size();
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -161,7 +163,8 @@ class Normaliser {
     }
     if (!done) {
       edits.clear();
-      done = enclose_rest(site, edits) || keep_slots(site, edits) || one_value(site, edits);
+      done = drop_launch_term(site, edits) || enclose_rest(site, edits) ||
+             keep_slots(site, edits) || one_value(site, edits);
     }
     if (done) now_.source = edited(unit.source(), std::move(edits));
     return done;

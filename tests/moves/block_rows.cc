@@ -116,9 +116,9 @@ TEST_CASE("where the block's threads matter otherwise, its rows stay as they are
   // what one thread sets, others do not know
   CHECK(refused(kSum + tree + "  float v = 0.0f;\n  if (tid == 0) v = part[0];\n" + kScale +
                 "v;\n") == "line 13: v is set by one thread");
-  // an element a thread
-  CHECK(refused("  float sum = x[row * C + tid];\n" + tree + kScale + "part[0];\n") ==
-        "line 4: sum is another one in each thread");
+  // values of the threads that are more than parts of a sum
+  CHECK(refused("  float sum = x[row * C + tid];\n" + tree + "  y[row * C + tid] = part[0];\n") ==
+        "line 11: threads do different things outside of loops");
   // sums of sums: the second loop goes on from the first one's total
   CHECK(refused(kSum + tree +
                 "  sum = part[0];\n  __syncthreads();\n  for (int j = tid; j < C; j "
@@ -128,6 +128,61 @@ TEST_CASE("where the block's threads matter otherwise, its rows stay as they are
   CHECK(refused(kSum + tree +
                 "  for (int j = tid % 32; j < C; j += 32) y[row * C + j] = part[0];\n") ==
         "line 12: a loop that threads run differently");
+}
+
+TEST_CASE("values that threads have before the block combines them are summed in a loop") {
+  const std::string tree = "  part[tid] = v;\n" + kTree, own = "  float v = x[row * C + tid];\n";
+  const std::string first = kScale + "part[0];\n";
+  for (const std::string& body :
+       {own + tree + first, "  part[tid] = x[row * C + tid];\n" + kTree + first,
+        "  unsigned int at = blockIdx.x * C + blockDim.x + threadIdx.x;\n  part[tid] = "
+        "x[at - blockDim.x] + (tid + blockDim.x < C ? x[at] : 0.0f);\n" +
+            kTree + first,
+        "  float v = 0.0f;\n  if (tid < C - 200) v = x[row * C + tid];\n  if (tid % 2 == 1) v *= "
+        "2.0f;\n" +
+            tree + first,
+        "  float v = 0.0f;\n  for (int k = 0; k < 2; ++k) {\n    float w = x[row * C + tid + 128 * "
+        "k];\n    v += w * w;\n  }\n" +
+            tree + "  float scale = rsqrtf(part[0] / C);\n" +
+            "  for (int j = tid; j < C; j += blockDim.x) y[row * C + j] = x[row * C + j] * "
+            "scale;\n",
+        // twice, the second time with what the first has left
+        own + tree +
+            "  float mean = part[0] / 128;\n  __syncthreads();\n  float d = x[row * C + tid] "
+            "- mean;\n  part[tid] = d * d;\n" +
+            kTree + kScale + "part[0] * mean;\n"}) {
+    CAPTURE(body);
+    for (const int lanes : {4, 32, 128}) {
+      CAPTURE(lanes);
+      MovePath path(block_row(body));
+      path.on_gpu().step(split(lanes)).runs();
+      CHECK_FALSE(path.has("part["));
+    }
+  }
+  const auto refused = [](const std::string& body) {
+    MovePath path(block_row(body));
+    path.on_gpu();
+    CHECK(path.listed("parallelise_row_loop").empty());
+    return !path.tried(split(32)).empty();
+  };
+  // the value is used again, or is loaded from what the kernel stores
+  CHECK(refused(own + tree + "  y[row * C + tid] = v - part[0];\n"));
+  CHECK(refused("  float v = y[row * C + tid];\n" + tree + first));
+  // a neighbour's element, the number of blocks, an order among the threads
+  CHECK(refused("  part[127 - tid] = x[row * C + tid];\n" + kTree + first));
+  CHECK(refused("  float v = x[row * C + tid] / gridDim.x;\n" + tree + first));
+  CHECK(refused("  float v = x[row * C + tid];\n  v *= __shfl_xor_sync(0xffffffffu, v, 1);\n" +
+                tree + first));
+  // what the value is made of is not the same when the block combines it
+  CHECK(refused("  int at = 3;\n" + std::string("  float v = x[row * C + tid + at];\n  at = 5;\n") +
+                tree + kScale + "part[0] * at;\n"));
+  // a number that came from what the block has combined since
+  CHECK(refused("  float v = x[row * C + tid];\n  int at = (int)v + tid;\n" + tree +
+                "  __syncthreads();\n  float w = x[row * C + at];\n  part[tid] = w;\n" + kTree +
+                first));
+  // a number that is set again is no number of the thread any more
+  CHECK(refused("  int at = tid;\n  if (row > 2) at = 2 * tid;\n  float v = x[row * C + at];\n" +
+                tree + "  for (int j = at; j < C; j += blockDim.x) y[row * C + j] = part[0];\n"));
 }
 
 TEST_CASE("macros and helpers that ask for the thread are no common values") {

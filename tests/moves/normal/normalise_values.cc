@@ -88,6 +88,30 @@ TEST_CASE("a return with more to skip than its block stays") {
   CHECK_FALSE(refused("", kIndex + "  if (i >= n) return;\n  y[i] = x[i];\n").empty());
 }
 
+TEST_CASE("what a statement adds that the launch makes 0 is not added") {
+  const Normal k(
+      "",
+      "  long i = blockIdx.x * blockDim.x + threadIdx.x;\n  i += threadIdx.y + blockDim.y * "
+      "(blockDim.x * gridDim.x) * blockIdx.y;\n  if (i >= n) return;\n  y[i] = x[i];\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("threadIdx.y"));
+  CHECK_FALSE(k.has("gridDim"));
+  const std::string rest = "  if (i < n) y[i] = x[i % n];\n";
+  CHECK_FALSE(refused("", kIndex + "  i += blockIdx.x - blockIdx.x / 2 * 2;\n" + rest).empty());
+  CHECK_FALSE(refused("", kIndex + "  i += blockIdx.y + n;\n  i -= n;\n" + rest).empty());
+  // the grid has a second row
+  KernelSpec rows = test::helped_spec("",
+                                      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  i += "
+                                      "blockIdx.y * 512;\n  if (i < n) y[i] = x[i];\n");
+  rows.io.launch.grid[0] = Expression(8);
+  for (const int count : {1, 2}) {
+    rows.io.launch.grid[1] = Expression(count);
+    test::MovePath path(rows);
+    CHECK(path.on_gpu().tried("normalise@kernel").empty() == (count == 1));
+    CHECK(path.has("blockIdx.y") == (count == 2));
+  }
+}
+
 namespace {
 
 const std::string kTree =
