@@ -143,6 +143,26 @@ bool tells_apart(const MoveContext& context, std::size_t axis, bool own) {
   });
 }
 
+/// A comparison of the kernel counts blocks, or elements that a whole block has, as those behind
+/// the last or far from the edges: a grid of other blocks is not what it was made for.
+bool counts_blocks(const model::KernelModel& model, std::size_t axis) {
+  const std::string dot = "." + std::string(kAxisNames[axis]);
+  bool found = false;
+  model::walk_expressions(*model.kernel->body, [&](const model::Expr& e) {
+    const bool order = e.is(model::ExprKind::binary) && e.args.size() == 2 &&
+                       (e.op == "<" || e.op == "<=" || e.op == ">" || e.op == ">=" ||
+                        e.op == "==" || e.op == "!=");
+    if (!order) return true;
+    const model::Polynomial difference =
+        model.facts.polynomial(e.arg(0)) - model.facts.polynomial(e.arg(1));
+    const bool of_blocks =
+        difference.mentions("blockIdx" + dot) || difference.mentions("gridDim" + dot);
+    found = found || (difference.is_known() && of_blocks && tells_of_block(difference, dot));
+    return true;
+  });
+  return found;
+}
+
 /// The numbers in brackets of `__shared__` declarations: how many elements threads have there.
 std::vector<std::int64_t> shared_extents(const CodeText& code) {
   std::vector<std::int64_t> out;
@@ -198,6 +218,8 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context, std::str
     if ((!in_grid && !strides(code, axis)) || (smem != 0 && !in_smem) ||
         tells_apart(context, axis, in_grid))
       return {};
+    if (in_grid && model && counts_blocks(*model, axis))
+      return why = "a comparison counts its blocks", std::vector<BlockExtent>();
     std::int64_t least = counted_on(unit, axis);
     if (extent < least) return {};
     BlockExtent found{.axis = axis, .current = extent, .values = {}};

@@ -73,6 +73,23 @@ TEST_CASE("threads that take elements by their place in the block are as many as
   CHECK(kernel(strided + "  atomicAdd(&y[0], sum);\n", "1").step(same).runs().has("blockDim.x"));
 }
 
+TEST_CASE("blocks that a comparison counts are as large as they are, if the grid is of them") {
+  const std::string store = "    if (i < n) y[i] = x[i];\n";
+  for (const std::string few :
+       {"blockIdx.x < 9", "128 * (int)blockIdx.x + 4 * (int)threadIdx.x < n",
+        "blockIdx.x * 2 + 1 < 15"}) {
+    CAPTURE(few);
+    CHECK(kernel(kIndex + "  if (" + few + ") {\n" + store + "  } else {\n" + store + "  }\n")
+              .listed("change_block_sizes")
+              .empty());
+  }
+  // The number of an element, however it is spelt.
+  const std::string far = "blockIdx.x * blockDim.x + (threadIdx.x + 100) < n";
+  CHECK_FALSE(kernel(kIndex + "  if (" + far + ") {\n" + store + "  } else {\n" + store + "  }\n")
+                  .listed("change_block_sizes")
+                  .empty());
+}
+
 TEST_CASE("what a kernel writes of its launch stays what it is") {
   const std::string store = "  if (i < n) y[i] = ";
   CHECK(kernel(kIndex + store + "blockDim.x;\n").tried("change_block_sizes@launch(block_x=64)") ==
