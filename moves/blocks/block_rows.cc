@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "engine/text/tokens.h"
 #include "moves/blocks/block_reduction.h"
 #include "moves/blocks/one_thread.h"
 #include "moves/blocks/row_launch.h"
@@ -113,6 +114,13 @@ class RowWriter {
     return s;
   }
 
+  static bool mentions(const std::string& text, const std::string& name) {
+    const std::vector<Token> tokens = tokenize(text).tokens;
+    return std::ranges::any_of(tokens, [&](const Token& token) {
+      return token.kind == TokenKind::identifier && spelling(text, token) == name;
+    });
+  }
+
   /// Constants that only what is replaced needed: the number of lanes that shared a row.
   void remove_unused(std::vector<Edit>& edits, const RowCount& rows) const {
     std::vector<Edit> more;
@@ -120,9 +128,10 @@ class RowWriter {
       if (!s->is(StmtKind::declaration) || s->declarators.size() != 1 || s == rows.declaration ||
           !s->declarators[0]->has(model::kConstexpr))
         continue;
+      const std::string name(s->declarators[0]->name);
       bool needed = true, used = false;
       model::walk_expressions(*model_.kernel->body, [&](const Expr& e) {
-        if (!e.is_name(s->declarators[0]->name)) return true;
+        if (!e.is_name(name)) return true;
         if (!used) needed = false;
         used = true;
         needed = needed || std::ranges::none_of(edits, [&](const Edit& edit) {
@@ -130,7 +139,9 @@ class RowWriter {
                  });
         return true;
       });
-      if (needed) continue;
+      if (needed ||
+          std::ranges::any_of(edits, [&](const Edit& edit) { return mentions(edit.text, name); }))
+        continue;
       const std::string_view text = unit_.source();
       const std::size_t line = std::min(text.find('\n', s->span.end), text.size());
       const std::size_t rest = text.find_first_not_of(" \t", s->span.end);

@@ -135,6 +135,7 @@ TEST_CASE("values that threads have before the block combines them are summed in
   const std::string first = kScale + "part[0];\n";
   for (const std::string& body :
        {own + tree + first, "  part[tid] = x[row * C + tid];\n" + kTree + first,
+        "  constexpr int W = 100;\n  float v = tid < W ? x[row * C + tid] : 0.0f;\n" + tree + first,
         "  unsigned int at = blockIdx.x * C + blockDim.x + threadIdx.x;\n  part[tid] = "
         "x[at - blockDim.x] + (tid + blockDim.x < C ? x[at] : 0.0f);\n" +
             kTree + first,
