@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,8 +19,6 @@ using namespace model;
 
 namespace {
 
-constexpr double kLargest = std::numeric_limits<float>::max();
-
 /// The value of a literal of type double, with its sign.
 std::optional<double> literal_value(const KernelFacts& facts, const Expr& e) {
   const bool minus = e.is_op(ExprKind::unary, "-");
@@ -34,8 +31,9 @@ std::optional<double> literal_value(const KernelFacts& facts, const Expr& e) {
   return minus ? -value : value;
 }
 
+/// As a float it is infinite: a little above the largest float it is that float.
 bool is_beyond(double value) {
-  return std::abs(value) > kLargest;
+  return std::isinf(static_cast<float>(value));
 }
 bool is_float(double value) {
   return !is_beyond(value) && static_cast<double>(static_cast<float>(value)) == value;
@@ -120,6 +118,8 @@ class FloatDoubles {
     const Expr* at = &e;
     const Expr* p = at->parent;
     for (; p != nullptr && p->is(ExprKind::conditional) && p->args[0] != at; p = at->parent) at = p;
+    // The other value may be rounded twice on the way through a double.
+    if (at != &e && !has_float(*at)) return false;
     if (p == nullptr) return is_initial(*at);
     if (p->is_op(ExprKind::assign, "=")) {
       if (p->args[0] == at) return at == &e && p->parent == nullptr;

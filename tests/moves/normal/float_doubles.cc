@@ -60,6 +60,12 @@ TEST_CASE("doubles that hold values of floats alone are floats") {
          "y[i] = least;"},
         // an order that tells infinity from the literal
         {"double least = 1e40;", "if (x[k] <= least) least = x[k];", "y[i] = least;"},
+        // above the largest float, which is its nearest all the same
+        {"double least = 3.4028235e38;", "if (x[k] < least) least = x[k];", "y[i] = least;"},
+        {"double most = -3.4028235e38;", "if (most < x[k]) most = x[k];", "y[i] = most;"},
+        // beside a value that a float does not hold
+        {"double least = 0.5; long long big = n;", "if (x[k] < least) least = x[k];",
+         "y[i] = n > 3 ? least : big;"},
         // a value that is no float's, arithmetic, another double, an integer
         {"double least = 0.1;", "if (x[k] < least) least = x[k];", "y[i] = least;"},
         {"double least = 0.5;", "if (x[k] < least) least = x[k];", "y[i] = least * 3;"},
