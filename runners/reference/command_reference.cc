@@ -71,13 +71,6 @@ bool written(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && status.st_mtim.tv_sec != 0;
 }
 
-std::string last_line(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  const std::size_t start = text.rfind('\n');
-  return std::string(start == std::string_view::npos ? text : text.substr(start + 1));
-}
-
 /// What went wrong, or empty.
 std::string failure_of(const ProcessResult& result, double timeout_s) {
   switch (result.end) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -317,6 +318,13 @@ int Child::wait(std::chrono::duration<double> time_limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return kill();
+}
+
+std::string last_line(std::string_view output) {
+  while (!output.empty() && std::isspace(static_cast<unsigned char>(output.back())) != 0)
+    output.remove_suffix(1);
+  const std::size_t start = output.rfind('\n');
+  return std::string(start == std::string_view::npos ? output : output.substr(start + 1));
 }
 
 }  // namespace warpath

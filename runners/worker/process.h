@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpath {
@@ -45,6 +46,9 @@ struct ProcessResult {
   std::string output;  ///< stdout and stderr together, up to the limit
   double seconds = 0;
 };
+
+/// The last line of a program's output that is not blank, without what surrounds it.
+[[nodiscard]] std::string last_line(std::string_view output);
 
 /// Runs a program with empty input until it exits or reaches a limit; its whole process group is
 /// gone on return. Throws Error(environment) naming the program if it cannot be started.

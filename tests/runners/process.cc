@@ -51,6 +51,12 @@ std::size_t open_descriptors() {
 
 TEST_SUITE_BEGIN("process");
 
+TEST_CASE("the last line of an output is the last that says something") {
+  CHECK(last_line("first\nsecond \r\n\n") == "second");
+  CHECK(last_line("alone") == "alone");
+  CHECK(last_line(" \n\n").empty());
+}
+
 TEST_CASE("a child has exactly the environment it was given, and its output comes back") {
   const auto result =
       run_process(shell("echo $GREETING $HOME; echo problem >&2; exit 3"), 10s, 1000);

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "runners/cuda/compile/compile_options.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/worker/process.h"
+#include "runners/worker/scratch_files.h"
 
 namespace warpath::cuda {
 namespace {
@@ -55,24 +54,13 @@ std::string unknown_option(const CompileRequest& request) {
   return "";
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw environment_error(path.string() + " cannot be written");
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return file ? std::string(std::istreambuf_iterator<char>(file), {}) : std::string();
-}
-
 /// False if a header's name leads out of the folder.
 bool write_headers(const fs::path& folder, const std::vector<Header>& headers) {
   for (const Header& header : headers) {
     const fs::path name = fs::path(header.name).lexically_normal();
     if (name.is_absolute() || name.empty() || *name.begin() == "..") return false;
     fs::create_directories((folder / name).parent_path());
-    write_file(folder / name, header.text);
+    write_scratch(folder / name, header.text);
   }
   return true;
 }
@@ -129,14 +117,6 @@ std::vector<std::string> environment_of(const std::string& program, const std::s
   return out;
 }
 
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \r\n");
-  if (end == std::string::npos) return "";
-  const std::size_t newline = text.rfind('\n', end);
-  const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
-  return text.substr(begin, end + 1 - begin);
-}
-
 }  // namespace
 
 Nvcc::Nvcc(const std::string& program)
@@ -188,7 +168,7 @@ CompileResult Nvcc::compile(const CompileRequest& request,
     return failed_compile(Status::compile_error, "the source is not UTF-8: " + source.problem);
 
   const TemporaryFolder folder("nvcc", scratch_.path());
-  write_file(folder / kSourceName, nvcc_text(request, source.text));
+  write_scratch(folder / kSourceName, nvcc_text(request, source.text));
   if (!write_headers(folder / kHeaderFolder, request.headers))
     return failed_compile(Status::compile_error, "a header's name leads out of its folder");
 
@@ -271,14 +251,14 @@ CompileResult Nvcc::compile(const CompileRequest& request,
 
   if (!runs(first)) return result;
   const std::string warnings = filter_log(output);
-  result.ptx = read_file(folder / "kernel.ptx");
+  result.ptx = read_scratch(folder / "kernel.ptx");
   result.lowered_name = take_entry_name(result.ptx);
   if (result.lowered_name.empty())
     return failed_compile(Status::compile_error,
                           "the source has no kernel " + request.kernel + "\n");
-  write_file(folder / "entry.ptx", result.ptx);
+  write_scratch(folder / "entry.ptx", result.ptx);
   if (!runs(second)) return failed_compile(result.status, result.log);
-  result.cubin = read_file(folder / "kernel.cubin");
+  result.cubin = read_scratch(folder / "kernel.cubin");
   if (result.cubin.empty())
     return failed_compile(Status::compile_error, "the compiler made no machine code\n");
   if (result.ptx.size() + result.cubin.size() > limits.output_bytes)

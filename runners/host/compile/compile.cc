@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -20,6 +19,7 @@
 #include "runners/host/compile/translate.h"
 #include "runners/host/options.h"
 #include "runners/worker/process.h"
+#include "runners/worker/scratch_files.h"
 
 namespace warpath::host {
 namespace {
@@ -32,19 +32,6 @@ constexpr std::int64_t kMaxFile = 256LL << 20;
 constexpr std::size_t kMaxSource = 1 << 20;
 
 std::atomic<std::uint64_t> next_name{0};  // names of files within a scratch folder
-
-void write_file(const fs::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.flush()) throw environment_error("cannot write " + path.string());
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
 
 /// "kernel.cu: In function 'void k(float*)':" says where an error stands that comes behind it, with
 /// its own line.
@@ -137,7 +124,7 @@ std::string kernel_name_problem(const std::string& name) {
 
 Compiler::Compiler(const HostOptions& options) : options_(options) {
   TemporaryFolder::remove_leftovers(kFolder);
-  for (const auto& file : shim_files()) write_file(scratch_.path() / file.name, file.text);
+  for (const auto& file : shim_files()) write_scratch(scratch_.path() / file.name, file.text);
   ProcessSpec probe;
   probe.argv = {options_.compiler, "--version"};
   probe.environment = compiler_environment();
@@ -246,7 +233,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   const std::string stem = "k" + std::to_string(next_name++);
   const fs::path source = scratch_.path() / (stem + ".cc"),
                  object = scratch_.path() / (stem + ".so");
-  write_file(source, whole_text(job, translation.text));
+  write_scratch(source, whole_text(job, translation.text));
   ProcessSpec child{.argv = arguments(job.interleaved),
                     .environment = compiler_environment(),
                     .directory = scratch_.path().string(),
@@ -265,7 +252,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   std::error_code ignored;
   fs::remove(source, ignored);
   if (result.end == ProcessEnd::exited && result.code == 0) {
-    const std::string bytes = read_file(object);
+    const std::string bytes = read_scratch(object);
     std::string problem;
     const std::string refused = refused_content(
         std::as_bytes(std::span(bytes.data(), bytes.size())), problem, job.interleaved);
