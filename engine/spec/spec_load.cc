@@ -206,6 +206,13 @@ void read_tolerance(const JsonCursor& at, Tolerance& out) {
   if (!at.find("norm")) out.norm = std::max({out.norm, out.atol, out.rtol});
 }
 
+/// A stricter norm is written also where it is the default of the struct.
+json written_tolerance(const Tolerance& tolerance) {
+  json out = Codec<Tolerance>::write(tolerance);
+  if (tolerance.norm < std::max(tolerance.atol, tolerance.rtol)) out["norm"] = tolerance.norm;
+  return out;
+}
+
 }  // namespace
 
 void ToleranceField::read(const JsonCursor& at, KernelSpec& out) {
@@ -223,7 +230,7 @@ void ToleranceField::read(const JsonCursor& at, KernelSpec& out) {
 json ToleranceField::write(const KernelSpec& spec) {
   json out;
   for (const auto& [output, tolerance] : spec.tolerance)
-    out[output.empty() ? "default" : output] = Codec<Tolerance>::write(tolerance);
+    out[output.empty() ? "default" : output] = written_tolerance(tolerance);
   return out;
 }
 

@@ -251,7 +251,8 @@ TEST_CASE("a batch searches every spec once and ends with a line for each") {
   CHECK(result.out.find("rowscan") == std::string::npos);
 }
 
-TEST_CASE("the host runner runs a real kernel, and its timings are called CPU timings") {
+TEST_CASE(
+    "the host runner runs a real kernel, its timings are called CPU timings, and it resumes") {
   const TemporaryFolder out;
   const ProgramResult result =
       run_program({"run", "--input", spec_file(), "--outdir", out.path().string(),
@@ -262,6 +263,11 @@ TEST_CASE("the host runner runs a real kernel, and its timings are called CPU ti
   CHECK(summary(out).at("runner") == "host");
   CHECK(result.out.find("CPU timings") != std::string::npos);
   CHECK(result.err.find("CPU timings") != std::string::npos);
+  const ProgramResult resumed =
+      run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "3"});
+  CAPTURE(resumed.err);
+  CHECK((resumed.code == 0 || resumed.code == 2));
+  CHECK(summary(out).at("builds") == 3);
 }
 
 TEST_CASE("a damaged log is refused with file and line, and left as it is") {

@@ -52,6 +52,7 @@ std::size_t open_descriptors() {
 TEST_SUITE_BEGIN("process");
 
 TEST_CASE("the last line of an output is the last that says something") {
+  using warpath::last_line;
   CHECK(last_line("first\nsecond \r\n\n") == "second");
   CHECK(last_line("alone") == "alone");
   CHECK(last_line(" \n\n").empty());

@@ -26,6 +26,17 @@ KernelSpec parse(const json& spec) {
   return parse_specs(spec.dump(), "f.json", ".").front();
 }
 
+void check_same_tolerances(const KernelSpec& left, const KernelSpec& right) {
+  REQUIRE(left.tolerance.size() == right.tolerance.size());
+  for (const auto& [output, tolerance] : right.tolerance) {
+    const Tolerance& other = left.tolerance.at(output);
+    CHECK(other.atol == tolerance.atol);
+    CHECK(other.rtol == tolerance.rtol);
+    CHECK(other.norm == tolerance.norm);
+    CHECK(other.exact == tolerance.exact);
+  }
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("spec_load");
@@ -93,6 +104,33 @@ TEST_CASE("spec to JSON to spec is the identity") {
           CHECK(materialize(spec, arg, workload) == materialize(again, arg, workload));
       }
     }
+  }
+}
+
+TEST_CASE("every spec of the project is the same after it was written and read, tolerances too") {
+  int seen = 0;
+  for (const auto& file : std::filesystem::directory_iterator(WARPATH_SOURCE_ROOT "/specs")) {
+    if (file.path().extension() != ".json" || file.path().filename() == "schema.json") continue;
+    for (const KernelSpec& spec : load_specs(file.path().string())) {
+      CAPTURE(spec.name);
+      const json written = to_json(spec);
+      const KernelSpec again = spec_from_json(written, file.path().string());
+      CHECK(to_json(again) == written);
+      check_same_tolerances(again, spec);
+      ++seen;
+    }
+  }
+  CHECK(seen >= 12);
+}
+
+TEST_CASE("a norm that is stricter than the other bounds is written, be it the default or not") {
+  for (const double norm : {1e-5, 1e-6, 2e-3, 5e-2}) {
+    CAPTURE(norm);
+    json document = to_json(test::gather_spec());
+    document["tolerance"] = {{"default", {{"atol", 1e-3}, {"rtol", 1e-2}, {"norm", norm}}}};
+    const KernelSpec spec = parse(document);
+    CHECK(spec.tolerance_of("o").norm == norm);
+    check_same_tolerances(spec_from_json(to_json(spec), "f.json"), spec);
   }
 }
 
