@@ -10,8 +10,9 @@ namespace warpath {
 
 /// A parameter of the kernel: one argument, or a struct passed by value with an argument a member.
 struct ParameterLayout {
-  std::string struct_name;           ///< empty: an argument of its own
-  std::vector<std::size_t> members;  ///< positions in kernel_arguments() (runners/arguments.h)
+  std::string struct_name;  ///< empty: an argument of its own
+  std::vector<std::size_t>
+      members;  ///< positions in kernel_arguments() (runners/inputs/arguments.h)
   std::vector<std::size_t> offsets;  ///< of the members, in bytes
   std::vector<std::size_t> sizes;    ///< of the members, in bytes
   std::size_t size_bytes = 0;        ///< with padding

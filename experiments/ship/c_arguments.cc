@@ -3,7 +3,7 @@
 #include "engine/base/dtype.h"
 #include "engine/base/format.h"
 #include "engine/text/local_names.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/text/local_names.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath {
 namespace {

@@ -9,10 +9,10 @@
 #include "engine/base/error.h"
 #include "engine/base/processor_name.h"
 #include "engine/plugin/options.h"
-#include "runners/arguments.h"
 #include "runners/host/execute/worker.h"
 #include "runners/host/judge/evaluation.h"
 #include "runners/host/options.h"
+#include "runners/inputs/arguments.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath {

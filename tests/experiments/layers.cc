@@ -22,18 +22,19 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"experiments", {"engine", "moves", "priors", "runners", "experiments"}},
     {"tests", {"engine", "moves", "priors", "runners", "experiments", "tests"}}};
 
-/// Folder -> its rooms: what stands in one may include what stands in it or in one before it. Files
-/// of the folder itself are above all rooms. Rooms of plug-ins (moves/catalogue,
-/// runners/cuda/gates, search policies) see the rooms of what they plug into.
+/// Folder -> its rooms, subfolders or single headers: what stands in one may include what stands in
+/// it or in one before it. Other files of the folder are above all rooms. Rooms of plug-ins
+/// (moves/catalogue, runners/cuda/gates, search policies) see the rooms of what they plug into.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
-    {"engine", {"base", "json", "text", "spec", "plugin", "search", "log", "run"}},
+    {"engine", {"portable", "base", "json", "text", "spec", "plugin", "search", "log", "run"}},
     {"moves",
      {"syntax", "model", "edit", "normal", "rows", "blocks", "tiles", "attention", "patch",
       "propose", "catalogue"}},
-    {"priors", {"evidence", "tactics"}},
-    {"runners/host", {"compile", "execute", "judge"}},
+    {"priors", {"options", "evidence", "tactics", "llm"}},
+    {"runners", {"worker", "inputs", "reference", "host", "cuda", "synthetic", "replay", "ledger"}},
+    {"runners/host", {"options", "compile", "execute", "judge"}},
     {"runners/cuda",
-     {"driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
+     {"options", "driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
     {"experiments",
      {"setup", "console", "propose", "evaluate", "study", "report", "agent", "capture", "exchange",
       "init", "ship", "commands"}}};
@@ -94,11 +95,14 @@ TEST_CASE(
 
 TEST_CASE("within a folder includes point to rooms that come before") {
   for (const auto& [folder, rooms] : kRooms) {
-    // the first room after the folder; -1: none
+    // the first room after the folder; -1: none, or a header that the build makes
     const auto room_of = [&](const std::string& path) {
-      if (!path.starts_with(folder + "/")) return -1;
+      if (!path.starts_with(folder + "/") || !fs::exists(source_root() / path)) return -1;
       const std::string rest = path.substr(folder.size() + 1);
-      const auto found = std::find(rooms.begin(), rooms.end(), rest.substr(0, rest.find('/')));
+      const auto found =
+          std::find(rooms.begin(), rooms.end(), rest.substr(0, rest.find_first_of("/.")));
+      const bool above = found == rooms.end() && rest.find('/') == std::string::npos;
+      if (above) return static_cast<int>(rooms.size());
       return found == rooms.end() ? -1 : static_cast<int>(found - rooms.begin());
     };
     for (const fs::path& file : sources_in(folder)) {

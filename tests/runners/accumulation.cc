@@ -1,4 +1,4 @@
-#include "runners/accumulation.h"
+#include "runners/inputs/accumulation.h"
 
 #include <doctest/doctest.h>
 

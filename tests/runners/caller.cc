@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runners/input_choices.h"
-#include "runners/packed_parameters.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/packed_parameters.h"
 #include "tests/runners/host_candidates.h"
 
 using namespace warpath;

@@ -9,8 +9,8 @@
 
 #include "engine/spec/spec_load.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/input_choices.h"
-#include "runners/other_scalars.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/other_scalars.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "runners/input_choices.h"
+#include "runners/inputs/input_choices.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 #include "engine/portable/family_word.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/scaling.h"
+#include "runners/inputs/scaling.h"
 
 using namespace warpath;
 

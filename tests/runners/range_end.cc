@@ -1,4 +1,4 @@
-#include "runners/range_end.h"
+#include "runners/inputs/range_end.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runners/scaling.h"
+#include "runners/inputs/scaling.h"
 
 #include <doctest/doctest.h>
 

@@ -5,10 +5,10 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/compare.h"
-#include "runners/arguments.h"
 #include "runners/host/options.h"
-#include "runners/other_scalars.h"
-#include "runners/range_end.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/other_scalars.h"
+#include "runners/inputs/range_end.h"
 #include "runners/reference/reference.h"
 
 using namespace warpath;

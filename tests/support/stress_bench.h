@@ -11,8 +11,8 @@
 #include "runners/host/compile/compile.h"
 #include "runners/host/execute/worker_client.h"
 #include "runners/host/judge/inputs.h"
-#include "runners/input_choices.h"
-#include "runners/reach.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/reach.h"
 
 /// Judges kernels on every family of inputs as the gates of a device do, on the host's executor:
 /// same families, same reference, same reach of the baseline.

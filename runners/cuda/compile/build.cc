@@ -5,12 +5,12 @@
 
 #include "engine/base/detailed_error.h"
 #include "engine/spec/parameters.h"
-#include "runners/arguments.h"
 #include "runners/cuda/code/cubin.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/code/ptx_reach.h"
 #include "runners/cuda/compile/binary_key.h"
 #include "runners/cuda/compile/static_diagnosis.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::cuda {
 namespace {

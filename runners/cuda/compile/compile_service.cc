@@ -5,9 +5,9 @@
 
 #include "engine/base/error.h"
 #include "engine/text/one_kernel.h"
-#include "runners/arguments.h"
 #include "runners/cuda/compile/headers.h"
 #include "runners/cuda/options.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::cuda {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/parameters.h"
-#include "runners/arguments.h"
 #include "runners/cuda/finalists/workload_sizes.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::cuda {
 namespace {

@@ -1,8 +1,8 @@
 #include "runners/cuda/gates/buffer_names.h"
 
 #include "engine/spec/parameters.h"
-#include "runners/arguments.h"
 #include "runners/cuda/compile/compile.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::cuda {
 

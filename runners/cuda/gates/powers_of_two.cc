@@ -4,7 +4,7 @@
 
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
-#include "runners/scaling.h"
+#include "runners/inputs/scaling.h"
 
 namespace warpath::cuda {
 namespace {

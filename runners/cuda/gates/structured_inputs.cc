@@ -1,7 +1,7 @@
 #include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/guard_check.h"
-#include "runners/input_choices.h"
+#include "runners/inputs/input_choices.h"
 
 namespace warpath::cuda {
 namespace {

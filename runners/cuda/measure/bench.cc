@@ -13,7 +13,7 @@
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/options.h"
-#include "runners/packed_parameters.h"
+#include "runners/inputs/packed_parameters.h"
 
 namespace warpath::cuda {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/portable/random.h"
-#include "runners/input_family.h"
+#include "runners/inputs/input_family.h"
 
 namespace warpath::cuda {
 namespace {

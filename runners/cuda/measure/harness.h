@@ -65,7 +65,7 @@ class Harness {
             const ElementRule& rule) const;
   /// Replaces the rule.elements values at `data` by those of a family, in place.
   void family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const;
-  /// Changes floating-point values in their last place, like nudge of runners/reach.h.
+  /// Changes floating-point values in their last place, like nudge of runners/inputs/reach.h.
   void nudge(CUstream stream,
              CUdeviceptr data,
              std::uint64_t elements,

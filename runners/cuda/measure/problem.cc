@@ -7,8 +7,8 @@
 #include "engine/base/format.h"
 #include "engine/base/round_up.h"
 #include "engine/portable/guard.h"
-#include "runners/arguments.h"
 #include "runners/cuda/measure/cache_plan.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::cuda {
 namespace {

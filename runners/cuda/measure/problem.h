@@ -14,8 +14,8 @@
 #include "runners/cuda/code/ptx_rounding.h"
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/measure/bench.h"
-#include "runners/input_choices.h"
-#include "runners/reach.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/reach.h"
 
 namespace warpath::cuda {
 

@@ -5,8 +5,8 @@
 
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
-#include "runners/input_choices.h"
-#include "runners/range_end.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/range_end.h"
 
 namespace warpath::cuda {
 namespace {

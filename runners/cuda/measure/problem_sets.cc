@@ -9,12 +9,12 @@
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/arguments.h"
 #include "runners/cuda/driver/transfer.h"
 #include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
-#include "runners/input_choices.h"
-#include "runners/other_scalars.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/other_scalars.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::cuda {

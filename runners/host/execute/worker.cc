@@ -24,7 +24,7 @@
 #include "runners/host/execute/launcher.h"
 #include "runners/host/execute/module.h"
 #include "runners/host/execute/worker_protocol.h"
-#include "runners/packed_parameters.h"
+#include "runners/inputs/packed_parameters.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
 

@@ -10,10 +10,10 @@
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
 #include "engine/portable/guard.h"
-#include "runners/arguments.h"
 #include "runners/host/judge/launch_steps.h"
 #include "runners/host/options.h"
-#include "runners/input_choices.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/input_choices.h"
 
 namespace warpath::host {
 namespace {

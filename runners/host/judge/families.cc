@@ -5,12 +5,12 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/compare.h"
-#include "runners/arguments.h"
 #include "runners/host/options.h"
-#include "runners/input_choices.h"
-#include "runners/other_scalars.h"
-#include "runners/range_end.h"
-#include "runners/reach.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/other_scalars.h"
+#include "runners/inputs/range_end.h"
+#include "runners/inputs/reach.h"
 
 namespace warpath::host {
 namespace {

@@ -12,7 +12,7 @@
 #include "runners/host/judge/baseline.h"
 #include "runners/host/judge/oracle.h"
 #include "runners/host/options.h"
-#include "runners/input_choices.h"
+#include "runners/inputs/input_choices.h"
 
 namespace warpath::host {
 

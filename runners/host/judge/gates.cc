@@ -9,7 +9,7 @@
 #include "engine/base/format.h"
 #include "engine/spec/compare.h"
 #include "engine/spec/parameters.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::host {
 namespace {

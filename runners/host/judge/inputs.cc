@@ -6,7 +6,7 @@
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::host {
 namespace {

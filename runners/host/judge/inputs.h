@@ -10,9 +10,9 @@
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
 #include "engine/spec/variant.h"
-#include "runners/arguments.h"
 #include "runners/host/execute/worker_protocol.h"
-#include "runners/reach.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/reach.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::host {

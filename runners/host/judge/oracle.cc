@@ -5,8 +5,8 @@
 #include "engine/base/detailed_error.h"
 #include "engine/base/format.h"
 #include "engine/spec/parameters.h"
-#include "runners/arguments.h"
 #include "runners/host/options.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath::host {
 namespace {

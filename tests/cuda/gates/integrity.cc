@@ -7,9 +7,9 @@
 
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
-#include "runners/arguments.h"
 #include "runners/cuda/code/ptx_reach.h"
 #include "runners/cuda/plan/gate_table.h"
+#include "runners/inputs/arguments.h"
 #include "tests/cuda/support.h"
 
 using warpath::Candidate;

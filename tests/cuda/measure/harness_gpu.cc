@@ -11,7 +11,7 @@
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/driver/transfer.h"
 #include "runners/cuda/measure/harness.h"
-#include "runners/input_family.h"
+#include "runners/inputs/input_family.h"
 #include "tests/cuda/measure/harness_bench.h"
 #include "tests/cuda/support.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runners/input_family.h"
+#include "runners/inputs/input_family.h"
 
 /// Input sets: which family is applied to which of a kernel's tensors.
 namespace warpath {

@@ -1,4 +1,4 @@
-#include "runners/reach.h"
+#include "runners/inputs/reach.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "runners/scaling.h"
+#include "runners/inputs/scaling.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>

@@ -1,4 +1,4 @@
-#include "runners/input_family.h"
+#include "runners/inputs/input_family.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "engine/portable/family_word.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/accumulation.h"
-#include "runners/arguments.h"
+#include "runners/inputs/accumulation.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath {
 namespace {

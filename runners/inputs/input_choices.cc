@@ -1,12 +1,12 @@
-#include "runners/input_choices.h"
+#include "runners/inputs/input_choices.h"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "engine/portable/family_word.h"
-#include "runners/arguments.h"
-#include "runners/other_scalars.h"
+#include "runners/inputs/arguments.h"
+#include "runners/inputs/other_scalars.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,4 @@
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 #include <algorithm>
 #include <cstring>

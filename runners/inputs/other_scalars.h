@@ -4,7 +4,7 @@
 
 #include "engine/portable/family_rule.h"
 #include "engine/spec/spec.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath {
 

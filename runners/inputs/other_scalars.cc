@@ -1,4 +1,4 @@
-#include "runners/other_scalars.h"
+#include "runners/inputs/other_scalars.h"
 
 #include <regex>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "runners/accumulation.h"
+#include "runners/inputs/accumulation.h"
 
 #include <algorithm>
 #include <set>
@@ -9,7 +9,7 @@
 #include "engine/spec/parameters.h"
 #include "engine/text/local_names.h"
 #include "engine/text/one_kernel.h"
-#include "runners/arguments.h"
+#include "runners/inputs/arguments.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,4 @@
-#include "runners/range_end.h"
+#include "runners/inputs/range_end.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "engine/portable/family.h"
-#include "runners/scaling.h"
+#include "runners/inputs/scaling.h"
 
 namespace warpath {
 namespace {
