@@ -151,19 +151,10 @@ class MixedPrior final : public Prior {
   Remembered remembered_;
 };
 
-const PriorRegistry& registered() {
-  static const PriorRegistry kPriors = [] {
-    PriorRegistry all("prior");
-    register_priors(all);
-    return all;
-  }();
-  return kPriors;
-}
-
 void check_sources(const Options& options) {
   for (const std::string& name : move_names(options.of<PriorOptions>().sources)) {
-    if (name == "mix" || !registered().contains(name))
-      throw bad_input("prior.sources", name, "priors but mix: of " + registered().names());
+    if (name == "mix" || !registered_priors().contains(name))
+      throw bad_input("prior.sources", name, "priors but mix: of " + registered_priors().names());
   }
 }
 
@@ -171,16 +162,15 @@ std::unique_ptr<Prior> make_mix(const PriorConfig& config) {
   const PriorOptions options =
       config.options != nullptr ? config.options->of<PriorOptions>() : PriorOptions{};
   if (config.options != nullptr) check_sources(*config.options);
-  const PriorRegistry& registry = registered();
   std::vector<std::unique_ptr<Prior>> sources;
   for (const std::string& name : move_names(options.sources)) {
     // nothing was learned yet
     if (name == "learned" && !(config.read && config.read(kModelFile))) continue;
-    sources.push_back(registry.create("prior.sources", name, config));
+    sources.push_back(registered_priors().create("prior.sources", name, config));
   }
   if (sources.empty())
     throw bad_input("prior.sources", options.sources,
-                    "one of " + registry.names() + ", or several with commas between");
+                    "one of " + registered_priors().names() + ", or several with commas between");
   return std::make_unique<MixedPrior>(options, std::move(sources));
 }
 

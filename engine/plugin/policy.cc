@@ -40,26 +40,19 @@ class AnyOf final : public StopPolicy {
 }  // namespace
 
 std::unique_ptr<SelectionPolicy> make_selection(const Options& options) {
-  SelectionRegistry registry("selection policy");
-  register_selections(registry);
-  return registry.create("search.selection", options.search.selection, options);
+  return registered_selections().create("search.selection", options.search.selection, options);
 }
 
 std::unique_ptr<BackupPolicy> make_backup(const Options& options) {
-  BackupRegistry registry("backup policy");
-  register_backups(registry);
-  return registry.create("search.backup", options.search.backup, options);
+  return registered_backups().create("search.backup", options.search.backup, options);
 }
 
 std::unique_ptr<WideningPolicy> make_widening(const Options& options) {
-  WideningRegistry registry("widening policy");
-  register_widenings(registry);
-  return registry.create("search.widening", options.search.widening, options);
+  return registered_widenings().create("search.widening", options.search.widening, options);
 }
 
 std::unique_ptr<StopPolicy> make_stop(const Options& options) {
-  StopRegistry registry("stop policy");
-  register_stops(registry);
+  const StopRegistry& registry = registered_stops();
   std::vector<std::unique_ptr<StopPolicy>> parts;
   for (const auto& [name, entry] : registry.entries()) parts.push_back(entry.make(options));
   return std::make_unique<AnyOf>(std::move(parts));

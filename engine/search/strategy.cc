@@ -88,9 +88,7 @@ NodeId Field::fresh_draw() {
 std::unique_ptr<Strategy> make_strategy(const Options& options, const Lattice* lattice) {
   const std::string_view name = resolved(options, lattice);
   if (name == "mcgs") return nullptr;
-  StrategyRegistry registry("strategy, auto, mcgs");
-  register_strategies(registry);
-  return registry.create("search.strategy", name, options);
+  return registered_strategies().create("search.strategy", name, options);
 }
 
 std::vector<Level> first_point(const Options& options,

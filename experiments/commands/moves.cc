@@ -65,8 +65,7 @@ void print_example(const Move& move, const MoveTable& moves, bool brief) {
 }
 
 int print_moves(const Arguments& arguments, const Program&) {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable table(registry);
   std::vector<std::string> names = arguments.words();
   for (std::string& name : names) {

@@ -77,8 +77,7 @@ int print_priors(const Arguments& arguments, const Program&) {
     print_methods();
     return 0;
   }
-  PriorRegistry registry("prior");
-  register_priors(registry);
+  const PriorRegistry& registry = registered_priors();
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, entry] : registry.entries()) rows.push_back({name, entry.help});
   std::printf("%s", aligned_text(rows).c_str());

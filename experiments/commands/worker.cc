@@ -13,15 +13,12 @@ namespace warpath {
 namespace {
 
 int serve_moves(int) {
-  MoveRegistry moves("move");
-  register_moves(moves);
-  return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
+  return move_worker_main(STDIN_FILENO, STDOUT_FILENO, registered_moves(), kMoveSeconds);
 }
 
 /// The workers of the runners, and the one that proposes and applies moves, by name.
 std::map<std::string_view, int (*)(int)> workers() {
-  RunnerRegistry runners("runner");
-  register_runners(runners);
+  const RunnerRegistry& runners = registered_runners();
   std::map<std::string_view, int (*)(int)> out{{"moves", serve_moves}};
   for (const auto& [name, entry] : runners.entries()) {
     for (const RunnerWorker& worker : runners.traits(name)->workers)

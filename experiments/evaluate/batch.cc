@@ -25,9 +25,6 @@
 #include "moves/propose/rule_proposer.h"
 #include "priors/evidence/findings.h"
 #include "priors/llm/options.h"
-#include "register_moves.h"
-#include "register_priors.h"
-#include "register_runners.h"
 #include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
 #include "runners/replay/options.h"
@@ -167,12 +164,6 @@ void check_outdir(const fs::path& outdir) {
 }
 
 }  // namespace
-
-Plugins::Plugins() {
-  register_moves(moves);
-  register_priors(priors);
-  register_runners(runners);
-}
 
 void check_move_names(const Options& options, const Plugins& plugins) {
   const auto check = [&](const char* option, std::string_view names) {

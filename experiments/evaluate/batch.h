@@ -16,15 +16,17 @@
 #include "experiments/setup/llm_setup.h"
 #include "experiments/setup/runner_choice.h"
 #include "moves/propose/file_proposer.h"
+#include "register_moves.h"
+#include "register_priors.h"
+#include "register_runners.h"
 
 namespace warpath {
 
 /// The moves, priors and runners of this build.
 struct Plugins {
-  Plugins();
-  MoveRegistry moves{"move"};
-  PriorRegistry priors{"prior"};
-  RunnerRegistry runners{"runner"};
+  MoveRegistry moves = registered_moves();
+  PriorRegistry priors = registered_priors();
+  RunnerRegistry runners = registered_runners();
 };
 
 /// One spec, ready to search.

@@ -8,27 +8,12 @@
 #include "register_runners.h"
 
 namespace warpath {
-namespace {
-
-const PriorRegistry& priors_of_build() {
-  static const PriorRegistry kPriors = [] {
-    PriorRegistry all("prior");
-    register_priors(all);
-    return all;
-  }();
-  return kPriors;
-}
-
-}  // namespace
-
 const Options& default_options() {
   static const Options kDefaults = [] {
     Options all;
-    RunnerRegistry runners("runner");
-    register_runners(runners);
     add_search_options(all);
-    all.add_all(runners);
-    all.add_all(priors_of_build());
+    all.add_all(registered_runners());
+    all.add_all(registered_priors());
     all.add(LlmOptions::kind());
     return all;
   }();
@@ -36,7 +21,7 @@ const Options& default_options() {
 }
 
 void check_priors(const Options& options) {
-  priors_of_build().check_options(options);
+  registered_priors().check_options(options);
 }
 
 }  // namespace warpath

@@ -20,18 +20,9 @@ std::string automatic_runner(const RunnerRegistry& registry, const Options& opti
   return best;
 }
 
-const RunnerRegistry& runners_of_build() {
-  static const RunnerRegistry kRunners = [] {
-    RunnerRegistry all("runner");
-    register_runners(all);
-    return all;
-  }();
-  return kRunners;
-}
-
 /// The traits of the runner of a recorded text; null if this build does not have it.
 const RunnerTraits* traits_of(std::string_view runner_text) {
-  return runners_of_build().traits(runner_text.substr(0, runner_text.find(':')));
+  return registered_runners().traits(runner_text.substr(0, runner_text.find(':')));
 }
 
 }  // namespace
@@ -65,7 +56,7 @@ std::unique_ptr<Runner> create_runner(const RunnerChoice& choice,
 
 std::string runner_help() {
   std::string out = "auto: a GPU if one can be used, otherwise the CPU";
-  for (const auto& [name, entry] : runners_of_build().entries())
+  for (const auto& [name, entry] : registered_runners().entries())
     out += "; " + name + ": " + entry.help;
   return out;
 }

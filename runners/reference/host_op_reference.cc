@@ -19,8 +19,7 @@ ScalarMap scalars_of(const KernelSpec& spec, const Workload& workload) {
 class HostOpReference final : public ReferenceSource {
  public:
   HostOpReference(const KernelSpec& spec, const ReferenceHostOp& use) : use_(use) {
-    HostOpRegistry registry("host operation");
-    register_host_ops(registry);
+    const HostOpRegistry& registry = registered_host_ops();
     op_ = registry.create(spec.origin + ": reference, host_op", use.op);
     for (const Workload& workload : spec.workloads)
       op_->check({*op_, use_, spec, workload, scalars_of(spec, workload)});

@@ -23,8 +23,7 @@ const DeviceFacts kDevice{.runner = "cuda",
 void bm_propose(benchmark::State& bench, const std::string& name) {
   std::vector<KernelSpec> specs = load_specs(WARPATH_SOURCE_ROOT "/specs/" + name + ".json");
   const Variant naive = baseline_variant(specs.front());
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   RuleProposer proposer(moves);
   std::size_t proposals = 0;
   for (auto _ : bench) {
@@ -67,8 +66,7 @@ class Rules final : public Proposer {
 /// What a node costs from its opening until each of its actions was tried.
 void bm_node(benchmark::State& bench, const std::string& name, bool carries) {
   std::vector<KernelSpec> specs = load_specs(WARPATH_SOURCE_ROOT "/specs/" + name + ".json");
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   Rules rules(moves, carries);
   Even prior;
   std::vector<float> priors;

@@ -44,8 +44,7 @@ const KernelSpec& softmax() {
 }
 
 MoveRegistry faulty_moves() {
-  MoveRegistry out("move");
-  register_moves(out);
+  MoveRegistry out = registered_moves();
   register_faulty_moves(out);
   return out;
 }
@@ -85,8 +84,7 @@ std::map<std::string, std::string> reasons(const MoveWorkers& workers) {
 }  // namespace
 
 TEST_CASE("moves in workers offer, make, undo and range over exactly what they do in the process") {
-  MoveRegistry own("move");
-  register_moves(own);
+  const MoveRegistry& own = registered_moves();
   const MoveWorkers workers(own, faulty_setup(2));
   const DeviceFacts device = gpu();
   Variant variant = baseline_variant(softmax());
@@ -142,8 +140,7 @@ TEST_CASE(
   CHECK(offered.contains("fault@good:2"));
   for (const std::string& text : offered) CHECK(text.find("fault:") == std::string::npos);
 
-  MoveRegistry own("move");
-  register_moves(own);
+  const MoveRegistry& own = registered_moves();
   const std::vector<Proposal> without = proposals(own, softmax(), variant);
   CHECK(offered.size() == without.size() + 2);
   for (const Proposal& p : without) CHECK(offered.contains(p.instance.text()));
@@ -220,8 +217,7 @@ TEST_CASE("without workers a throw is still one failure, and the rest is as in t
 }
 
 TEST_CASE("kill -9 of workers at any time loses nothing") {
-  MoveRegistry own("move");
-  register_moves(own);
+  const MoveRegistry& own = registered_moves();
   const MoveWorkers workers(own, faulty_setup(2));
   const Variant variant = baseline_variant(softmax());
   const std::vector<std::string> expected = labels(proposals(own, softmax(), variant));
@@ -243,8 +239,7 @@ TEST_CASE("kill -9 of workers at any time loses nothing") {
 }
 
 TEST_CASE("a program that is no worker is an environment error, not a failure of moves") {
-  MoveRegistry own("move");
-  register_moves(own);
+  const MoveRegistry& own = registered_moves();
   MoveWorkersSetup setup = faulty_setup(1);
   setup.argv = {"/bin/false"};
   const MoveWorkers workers(own, setup);

@@ -78,8 +78,7 @@ TEST_SUITE("golden") {
   }
 
   TEST_CASE("a campaign over recorded kernels finds the same variants after the same evaluations") {
-    PriorRegistry priors{"prior"};
-    register_priors(priors);
+    const PriorRegistry& priors = registered_priors();
     std::vector<fs::path> graphs;
     for (const auto& entry :
          fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "experiments/graphs")) {
@@ -87,8 +86,7 @@ TEST_SUITE("golden") {
     }
     std::ranges::sort(graphs);
     CHECK(graphs.size() == 6);
-    MoveRegistry moves{"move"};
-    register_moves(moves);
+    const MoveRegistry& moves = registered_moves();
     Recording::Steps steps;
     for (const auto& [name, entry] : moves.entries()) {
       if (entry.make()->structural()) steps.structural.insert(name);
@@ -114,8 +112,7 @@ TEST_SUITE("golden") {
                              .multiprocessors = 132,
                              .max_smem_per_block_bytes = 227 << 10,
                              .is_gpu = true};
-    MoveRegistry moves{"move"};
-    register_moves(moves);
+    const MoveRegistry& moves = registered_moves();
     const std::vector<KernelSpec> kernels = test::kernels_to_vary(WARPATH_SOURCE_ROOT);
     for (const auto& [name, entry] : moves.entries()) {
       // Of each kernel, so that another kernel adds a line and changes none.

@@ -30,8 +30,7 @@ std::vector<KernelSpec> all_specs() {
 }
 
 std::vector<std::unique_ptr<Move>> all_moves() {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   std::vector<std::unique_ptr<Move>> out;
   for (const auto& [name, entry] : registry.entries()) {
     out.push_back(entry.make());

@@ -39,8 +39,7 @@ TEST_SUITE_BEGIN("move_examples");
 TEST_CASE("every move has an example, and the example is what the move does") {
   const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "moves" / "examples";
   const bool accept = std::getenv("WARPATH_ACCEPT") != nullptr;
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable table(registry);
   for (const std::string& name : table.names()) {
     CAPTURE(name);

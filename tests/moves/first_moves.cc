@@ -27,8 +27,7 @@ KernelSpec fixture(const std::string& name) {
 }
 
 MoveRegistry registry() {
-  MoveRegistry out("move");
-  register_moves(out);
+  const MoveRegistry& out = registered_moves();
   return out;
 }
 

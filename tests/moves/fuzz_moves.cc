@@ -25,8 +25,7 @@
 using namespace warpath;
 
 int main(int count, char** words) {
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   if (count > 2 && std::string_view(words[1]) == "worker")
     return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
   if (count < 3) {

@@ -34,8 +34,7 @@ DeviceFacts device(bool gpu) {
 
 /// The kernel after a path of moves; refuses with the step and its reason.
 Variant after_path(const KernelSpec& spec, const std::string& path, bool gpu) {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable moves(registry);
   const DeviceFacts facts = device(gpu);
   Variant out = baseline_variant(spec);

@@ -35,7 +35,6 @@ KernelSpec spec() {
 
 /// A path by hand.
 struct Bench {
-  Bench() { register_moves(registry); }
   MovePath path(const std::string& script) {
     std::vector<Variant> variants{baseline_variant(own)};
     std::vector<MoveInstance> instances;
@@ -54,7 +53,7 @@ struct Bench {
     if (!table) table.emplace(registry);
     return *table;
   }
-  MoveRegistry registry{"move"};
+  const MoveRegistry& registry = registered_moves();
   std::optional<MoveTable> table;
   KernelSpec own = spec();
   DeviceFacts device;

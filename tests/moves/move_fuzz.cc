@@ -25,8 +25,7 @@ TEST_CASE(
     "varied kernels go through every move without a crash, and what comes out is still "
     "understood") {
   const std::vector<KernelSpec> kernels = test::kernels_to_vary(WARPATH_SOURCE_ROOT);
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   const std::uint64_t first = wanted("WARPATH_SEED", 1),
                       count = std::getenv("WARPATH_SEED") != nullptr
                                   ? 1

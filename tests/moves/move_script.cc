@@ -34,7 +34,6 @@ KernelSpec spec() {
 }
 
 struct Bench {
-  Bench() { register_moves(registry); }
   std::optional<AppliedStep> apply(const std::string& step) {
     const MoveTable table(registry);
     const std::vector<MoveInstance> script = parse_move_script(step, "--moves");
@@ -44,7 +43,7 @@ struct Bench {
     return apply_step(*move, {.spec = own, .variant = variant, .device = device}, script.front(),
                       why);
   }
-  MoveRegistry registry{"move"};
+  const MoveRegistry& registry = registered_moves();
   KernelSpec own = spec();
   Variant variant = baseline_variant(own);
   DeviceFacts device;
@@ -97,8 +96,7 @@ TEST_CASE("a refusal is the move's own, and says which sites and parameters ther
 }
 
 TEST_CASE("moves are found by alias") {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable table(registry);
   CHECK(table.find("no_such_move") == nullptr);
   for (const auto& [name, entry] : registry.entries()) {

@@ -140,8 +140,7 @@ std::vector<KernelSpec> kernels() {
 
 TEST_CASE("no move counts a moved pointer's distance twice, or not at all") {
   constexpr std::size_t kMostOfAMove = 2;
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   std::set<std::string> applied;
   for (KernelSpec& spec : kernels()) {
     const std::string name = baseline_variant(spec).kernel_name;
@@ -177,8 +176,7 @@ TEST_CASE("a parameter that is written as an array is a pointer, too") {
        {"x", "input", "float32", "n + 9"},
        {"n", "scalar", "", "", 1003}},
       "ceil_div(n, 64)", "64", 1e-4);
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   for (const auto& [move, entry] : registry.entries()) {
     if (!entry.make()->structural()) continue;
     for (const std::string& listed : MovePath(spec).listed(move)) {

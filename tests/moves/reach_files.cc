@@ -247,8 +247,7 @@ json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRe
 int main(int count, char** words) {
   const std::vector<std::string> given(words + 1, words + count);
   if (given == std::vector<std::string>{"worker", "host"}) return host::worker_main();
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   const bool runs = !given.empty() && given[0] == "--run";
   const std::size_t file = runs ? 1 : 0;
   if (given.size() <= file) {

@@ -242,8 +242,7 @@ TEST_CASE("a source that cannot be read holds for what was verified and no more"
 
 TEST_CASE("what moves narrow is in the contract, whichever they are") {
   const KernelSpec spec = one_size();
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const DeviceFacts device = gpu();
   const auto apply = [&](const Variant& from, const std::string& name, const std::string& site) {
     std::string why;

@@ -41,8 +41,7 @@ std::optional<Variant> moved(const KernelSpec& spec,
                              const std::string& text,
                              std::string& why,
                              const DeviceFacts& device = hopper()) {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveInstance instance = MoveInstance::parse(text, "test");
   return registry.create("test", instance.move)->apply({spec, from, device}, instance, why);
 }

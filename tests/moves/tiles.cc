@@ -20,8 +20,7 @@ namespace {
 const std::string kRoot = WARPATH_SOURCE_ROOT;
 
 std::unique_ptr<Move> make_move(const std::string& name) {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   return registry.create("move", name);
 }
 

@@ -59,8 +59,7 @@ std::vector<Proposal> proposals_with(const std::vector<double>& weights) {
 }
 
 PriorRegistry registry() {
-  PriorRegistry out("prior");
-  register_priors(out);
+  const PriorRegistry& out = registered_priors();
   return out;
 }
 

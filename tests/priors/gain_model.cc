@@ -205,8 +205,7 @@ TEST_CASE("the prior prefers what the model expects to gain, and wants a model")
     }
   }
   const std::string text = fit_gain_model(examples).text();
-  PriorRegistry registry("prior");
-  register_priors(registry);
+  const PriorRegistry& registry = registered_priors();
   const Options options;
   const auto prior = registry.create(
       "test", "learned", {.options = &options, .read = [&](std::string_view name) {

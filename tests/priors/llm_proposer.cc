@@ -297,8 +297,7 @@ TEST_CASE(
   spec.tunables.push_back({.name = "BLOCK", .values = {64, 128}, .default_value = 64, .help = ""});
   const Variant root = baseline_variant(spec);
   const DeviceFacts device;
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable moves(registry);
   const auto line = [](json j) { return foreign_proposal(j.dump(), "p.jsonl:1", ""); };
   const auto made = [&](json j) {

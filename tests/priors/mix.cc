@@ -15,8 +15,7 @@ TEST_SUITE_BEGIN("prior_mix");
 namespace {
 
 std::unique_ptr<Prior> mix(const Options& options) {
-  PriorRegistry registry("prior");
-  register_priors(registry);
+  const PriorRegistry& registry = registered_priors();
   return registry.create("test", "mix", {.options = &options});
 }
 

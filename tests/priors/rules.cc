@@ -73,8 +73,7 @@ TEST_SUITE_BEGIN("prior_rules");
 TEST_CASE(
     "the matrix has nineteen rules, each with its skill text, and every move that it names "
     "exists") {
-  MoveRegistry moves("move");
-  register_moves(moves);
+  const MoveRegistry& moves = registered_moves();
   int matrix = 0;
   for (const Rule& rule : RuleTable::built_in().rules()) {
     CAPTURE(rule.id);
@@ -312,8 +311,7 @@ TEST_CASE("a table that a person got wrong is refused by place") {
 TEST_CASE(
     "the prior raises what the diagnosis asks for, keeps a floor, and follows the proposers "
     "without a diagnosis") {
-  PriorRegistry priors("prior");
-  register_priors(priors);
+  const PriorRegistry& priors = registered_priors();
   const auto prior = priors.create("test", "rules", {});
   std::vector<Proposal> proposals(3);
   proposals[0].instance = {"coalesce_remap", "s", {}};

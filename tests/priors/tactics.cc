@@ -28,8 +28,7 @@ TacticGraph graph(int trials) {
 
 std::unique_ptr<Prior> tactics(const Options& options = {},
                                std::optional<std::string> text = std::nullopt) {
-  PriorRegistry registry("prior");
-  register_priors(registry);
+  const PriorRegistry& registry = registered_priors();
   return registry.create("test", "tactics",
                          {.options = &options, .read = [text](std::string_view name) {
                             return name == kTacticGraphFile ? text : std::nullopt;

@@ -16,11 +16,9 @@ std::unique_ptr<Runner> make_host_runner(HostOptions host) {
   host.timing_seconds = 0.01;
   host.max_samples = std::max(host.max_samples, host.min_samples);
   options.of<HostOptions>() = host;
-  RunnerRegistry registry("runner");
-  register_runners(registry);
   RunnerConfig config;
   config.options = &options;
-  return registry.create("--runner", "host", config);
+  return registered_runners().create("--runner", "host", config);
 }
 
 HostOptions quick() {

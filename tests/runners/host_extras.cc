@@ -55,11 +55,9 @@ class Bench {
     options_.of<HostOptions>().threads = 2;
     options_.of<HostOptions>().timing_seconds = 0.01;
     options_.of<HostOptions>().launch_seconds = 2;
-    RunnerRegistry registry("runner");
-    register_runners(registry);
     RunnerConfig config;
     config.options = &options_;
-    runner_ = registry.create("--runner", "host", config);
+    runner_ = registered_runners().create("--runner", "host", config);
     runner_->prepare(spec_);
   }
   Outcome run(const Variant& variant) {

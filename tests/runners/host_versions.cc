@@ -70,11 +70,9 @@ class Bench {
   Bench() : spec_(spec()) {
     options_.of<HostOptions>().threads = 2;
     options_.of<HostOptions>().timing_seconds = 0.01;
-    RunnerRegistry registry("runner");
-    register_runners(registry);
     RunnerConfig config;
     config.options = &options_;
-    runner_ = registry.create("--runner", "host", config);
+    runner_ = registered_runners().create("--runner", "host", config);
     runner_->prepare(spec_);
   }
   Outcome run(const Variant& variant, Stage stage = Stage::screening) {

@@ -133,10 +133,8 @@ TEST_SUITE("landscape") {
       "asked") {
     Options options;
     options.of<SyntheticOptions>().noise = 0.05;
-    RunnerRegistry runners("runner");
-    register_runners(runners);
     const RunnerConfig config{.argument = "", .seed = 9, .options = &options, .program = ""};
-    const auto runner = runners.create("--runner", "synthetic", config);
+    const auto runner = registered_runners().create("--runner", "synthetic", config);
     const KernelSpec spec = *runner->substitute(test::stand_in_spec());
     CHECK(spec.name == "stand_in");
     const Variant variant = baseline_variant(spec);

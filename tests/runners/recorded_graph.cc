@@ -124,13 +124,11 @@ TEST_CASE("a graph stands in for the kernel that it was recorded of, and for no 
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "g.graph.gz").string();
   save_graph(small_graph(), file);
-  RunnerRegistry registry("runner");
-  register_runners(registry);
   const Options options;
   RunnerConfig config;
   config.argument = file;
   config.options = &options;
-  const auto runner = registry.create("--runner", "replay", config);
+  const auto runner = registered_runners().create("--runner", "replay", config);
   KernelSpec spec = small_spec();
   spec.name = "another_name";
   REQUIRE(runner->substitute(spec));

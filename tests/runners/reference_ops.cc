@@ -49,8 +49,7 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_SUITE_BEGIN("reference_ops");
 
 TEST_CASE("every operation has help and at least one input and one output") {
-  warpath::HostOpRegistry registry("host operation");
-  warpath::register_host_ops(registry);
+  const warpath::HostOpRegistry& registry = warpath::registered_host_ops();
   CHECK(registry.entries().size() >= 10);
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(name);

@@ -28,11 +28,9 @@ std::unique_ptr<Runner> host_runner() {
   options.of<HostOptions>().timing_seconds = 0.01;
   options.of<HostOptions>().min_samples = 2;
   options.of<HostOptions>().max_samples = 4;
-  RunnerRegistry registry("runner");
-  register_runners(registry);
   RunnerConfig config;
   config.options = &options;
-  return registry.create("--runner", "host", config);
+  return registered_runners().create("--runner", "host", config);
 }
 
 bool has_workload(const KernelSpec& spec, WorkloadTarget target) {

@@ -51,11 +51,7 @@ inline Options small_options(std::int64_t builds, bool deterministic = true) {
 /// and again.
 struct CampaignBench {
   explicit CampaignBench(Options o, std::string text = "synthetic")
-      : options(std::move(o)), runner_text(std::move(text)) {
-    register_moves(moves);
-    register_priors(priors);
-    register_runners(runners);
-  }
+      : options(std::move(o)), runner_text(std::move(text)) {}
 
   SessionResult run(const std::filesystem::path& folder,
                     bool resume = false,
@@ -93,9 +89,9 @@ struct CampaignBench {
   Options options;
   std::string runner_text;
   KernelSpec spec = stand_in_spec();
-  MoveRegistry moves{"move"};
-  PriorRegistry priors{"prior"};
-  RunnerRegistry runners{"runner"};
+  MoveRegistry moves = registered_moves();
+  PriorRegistry priors = registered_priors();
+  RunnerRegistry runners = registered_runners();
   std::vector<Proposer*> extra_proposers;
   std::vector<LateProposer*> late;
   bool only_late = false;

@@ -19,7 +19,6 @@ class ExampleKernel {
       : spec_(
             parse_example("step: launch_bounds\n" + head + "--- before\n" + source, "test").spec) {
     variant_ = baseline_variant(spec_);
-    register_moves(registry_);
   }
   KernelSpec& spec() { return spec_; }
   /// The kernel of the spec as it is now.
@@ -31,7 +30,7 @@ class ExampleKernel {
   /// Instances of the move that apply here; of all moves without a name.
   [[nodiscard]] std::vector<MoveOffer> offered(const std::string& name = "") const {
     std::vector<MoveOffer> out;
-    for (const auto& [known, entry] : registry_.entries()) {
+    for (const auto& [known, entry] : registered_moves().entries()) {
       if (!name.empty() && known != name) continue;
       for (MoveOffer& offer : offers(*entry.make(), at())) out.push_back(std::move(offer));
     }
@@ -41,7 +40,7 @@ class ExampleKernel {
   std::string step(const std::string& text) {
     const MoveInstance wanted = parse_move_script(text, "test").front();
     std::string why;
-    auto made = apply_step(*registry_.create("", wanted.move), at(), wanted, why);
+    auto made = apply_step(*registered_moves().create("", wanted.move), at(), wanted, why);
     if (!made) return why.empty() ? "no reason given" : why;
     variant_ = std::move(made->variant);
     return "";
@@ -49,7 +48,7 @@ class ExampleKernel {
   /// What all moves say of the kernel, also by name and without a site.
   [[nodiscard]] std::vector<std::string> reasons() const {
     std::vector<std::string> out;
-    for (const auto& [name, entry] : registry_.entries()) {
+    for (const auto& [name, entry] : registered_moves().entries()) {
       std::string why;
       if (!apply_step(*entry.make(), at(), {.move = name, .site = "", .parameters = {}}, why))
         out.push_back(name + ": " + why);
@@ -66,7 +65,6 @@ class ExampleKernel {
   KernelSpec spec_;
   Variant variant_;
   DeviceFacts device_ = example_device();
-  MoveRegistry registry_{"move"};
 };
 
 }  // namespace warpath

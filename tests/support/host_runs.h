@@ -36,11 +36,9 @@ class HostRuns {
       Shared() {
         options.of<HostOptions>().threads = 2, options.of<HostOptions>().optimization = "-O0",
         options.of<HostOptions>().launch_seconds = 20;
-        RunnerRegistry registry("runner");
-        register_runners(registry);
         RunnerConfig config;
         config.options = &options;
-        runner = registry.create("--runner", "host", config);
+        runner = registered_runners().create("--runner", "host", config);
       }
     };
     static const Shared shared;

@@ -85,9 +85,7 @@ inline KernelSpec kernel_under_test(const std::string& source,
 /// A variant and the moves that lead on from it.
 class MovePath {
  public:
-  explicit MovePath(KernelSpec spec)
-      : spec_(std::move(spec)), variant_(baseline_variant(spec_)), registry_("move") {
-    register_moves(registry_);
+  explicit MovePath(KernelSpec spec) : spec_(std::move(spec)), variant_(baseline_variant(spec_)) {
     device_.runner = "host", device_.multiprocessors = 3;
   }
   /// Facts of a GPU instead of the host's.
@@ -100,7 +98,7 @@ class MovePath {
     const MoveInstance wanted = MoveInstance::parse(text, "test");
     std::string why;
     const auto next =
-        registry_.create("test", wanted.move)->apply({spec_, variant_, device_}, wanted, why);
+        registered_moves().create("test", wanted.move)->apply({spec_, variant_, device_}, wanted, why);
     if (!next) return why.empty() ? "no reason given" : why;
     variant_ = *next;
     return "";
@@ -114,7 +112,7 @@ class MovePath {
   [[nodiscard]] std::vector<std::string> listed(const std::string& move) const {
     std::vector<std::string> out;
     for (const MoveInstance& i :
-         registry_.create("test", move)->enumerate({spec_, variant_, device_}))
+         registered_moves().create("test", move)->enumerate({spec_, variant_, device_}))
       out.push_back(i.text());
     return out;
   }
@@ -138,7 +136,6 @@ class MovePath {
   KernelSpec spec_;
   Variant variant_;
   DeviceFacts device_;
-  MoveRegistry registry_;
   std::shared_ptr<const HostCheck> host_;  // from the first run on; copies of the path share it
 };
 

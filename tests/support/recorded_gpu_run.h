@@ -69,8 +69,7 @@ inline void record_gpu_run(const std::filesystem::path& folder,
   RecordedDevice device(gain);
   OneVariant proposer(best);
   const MoveRegistry moves("move");
-  PriorRegistry priors("prior");
-  register_priors(priors);
+  const PriorRegistry& priors = registered_priors();
   const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
   const SessionSetup setup{.spec = spec,
                            .options = options,

@@ -213,8 +213,7 @@ TEST_CASE(
   };
   for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs"))
     check(spec.name, spec, baseline_variant(spec));
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable moves(registry);
   for (const EmbeddedExample& embedded : embedded_examples()) {
     const MoveExample example = parse_example(embedded.text, std::string(embedded.move));

@@ -38,8 +38,7 @@ TEST_SUITE_BEGIN("nvrtc_signatures");
 TEST_CASE(
     "the example of every move shows its signature in the code that NVRTC makes of it, but where "
     "the compiler does the same by itself") {
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   const MoveTable moves(registry);
   const Disassembler tool;  // PTX is the same wherever NVRTC is
   for (const EmbeddedExample& embedded : embedded_examples()) {

@@ -30,12 +30,10 @@ class Bench {
         "text,code,isolation,launch_contract,output_poison,reference";
     options_.of<CudaOptions>().confirmation = "delays";
     options_.of<CudaOptions>().final = "";
-    RunnerRegistry registry("runner");
-    register_runners(registry);
     RunnerConfig config;
     config.options = &options_;
     config.program = std::getenv("WARPATH_PROGRAM");
-    runner_ = registry.create("--runner", "cuda", config);
+    runner_ = registered_runners().create("--runner", "cuda", config);
     runner_->prepare(spec_);
   }
   [[nodiscard]] Outcome run(const Variant& variant) {

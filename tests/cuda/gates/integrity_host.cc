@@ -30,8 +30,7 @@ std::unique_ptr<warpath::Runner> host_runner() {
   options.of<warpath::HostOptions>().min_samples = options.of<warpath::HostOptions>().max_samples =
       3;
   options.of<warpath::HostOptions>().launch_seconds = 5;
-  warpath::RunnerRegistry registry("runner");
-  warpath::register_runners(registry);
+  const warpath::RunnerRegistry& registry = warpath::registered_runners();
   warpath::RunnerConfig config;
   config.options = &options;
   return registry.create("--runner", "host", config);

@@ -19,12 +19,10 @@ class Bench {
  public:
   Bench() : spec_(summing()) {
     options_.of<CudaOptions>().cache_mib = 0;
-    RunnerRegistry registry("runner");
-    register_runners(registry);
     RunnerConfig config;
     config.options = &options_;
     config.program = std::getenv("WARPATH_PROGRAM");
-    runner_ = registry.create("--runner", "cuda", config);
+    runner_ = registered_runners().create("--runner", "cuda", config);
     runner_->prepare(spec_);
     REQUIRE(run(baseline_variant(spec_)).status == Status::ok);
   }

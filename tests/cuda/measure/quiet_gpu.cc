@@ -83,12 +83,10 @@ class Bench {
     for (ArgSpec& arg : spec_.io.args) {
       if (arg.name == "n") arg.value = std::int64_t{100'003};
     }
-    RunnerRegistry registry("runner");
-    register_runners(registry);
     RunnerConfig config;
     config.options = &options_;
     config.program = std::getenv("WARPATH_PROGRAM");
-    runner_ = registry.create("--runner", "cuda", config);
+    runner_ = registered_runners().create("--runner", "cuda", config);
     runner_->prepare(spec_);
     REQUIRE(
         runner_->run({.spec = spec_, .variant = baseline_variant(spec_), .key = {}, .seed = 1}, {})

@@ -61,12 +61,9 @@ std::string message_of(const nlohmann::json& changed) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  SelectionRegistry selections("");
-  register_selections(selections);
-  BackupRegistry backups("");
-  register_backups(backups);
-  WideningRegistry widenings("");
-  register_widenings(widenings);
+  const SelectionRegistry& selections = registered_selections();
+  const BackupRegistry& backups = registered_backups();
+  const WideningRegistry& widenings = registered_widenings();
   CHECK(selections.contains("puct"));
   CHECK(message_of({{"selection", "uct"}}) ==
         "search.selection: got uct, expected a selection policy: one of " + selections.names());
@@ -79,8 +76,7 @@ TEST_CASE("an unknown policy is refused by option, with the known ones") {
 TEST_CASE(
     "every selection picks an arm, the first of equals unless it draws, and follows the reward's "
     "scale") {
-  SelectionRegistry registry("selection policy");
-  register_selections(registry);
+  const SelectionRegistry& registry = registered_selections();
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(name);
     const auto policy = entry.make(Options{});
@@ -195,8 +191,7 @@ TEST_CASE("evaluations in flight spread the next ones over other arms") {
 TEST_CASE(
     "every backup gives a leaf its own reward, and a node a value within its children's and its "
     "own") {
-  BackupRegistry registry("backup policy");
-  register_backups(registry);
+  const BackupRegistry& registry = registered_backups();
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(name);
     const auto policy = entry.make(Options{});

@@ -33,8 +33,7 @@ TEST_SUITE_BEGIN("strategies");
 namespace {
 
 std::vector<std::string> names() {
-  StrategyRegistry registry("strategy");
-  register_strategies(registry);
+  const StrategyRegistry& registry = registered_strategies();
   std::vector<std::string> out{"mcgs"};
   for (const auto& [name, entry] : registry.entries()) out.push_back(name);
   return out;

@@ -81,7 +81,6 @@ struct Bench {
     options = test::small_options(40);
     options.run.finalists = 0;
     moves.add("tile", "", [] { return std::make_unique<Tile>(); });
-    register_priors(priors);
     spec = test::stand_in_spec();
     spec.kernel_name = "k";
     spec.source = "__global__ void k() {}\n";
@@ -110,7 +109,7 @@ struct Bench {
   Options options;
   KernelSpec spec;
   MoveRegistry moves{"move"};
-  PriorRegistry priors{"prior"};
+  PriorRegistry priors = registered_priors();
 };
 
 struct StopAfter final : SessionObserver {

@@ -150,8 +150,7 @@ TEST_CASE("parts of elements of the thread's own array are accesses of the array
               "< 4; ++j) w[j] = w[j] * 2.0f + 1.0f;\n  for (int j = 0; j < 4; ++j) y[4 * i + j] = "
               "reinterpret_cast<float*>(v)[j];\n");
   CHECK(MovePath(spec).on_gpu().tried("normalise@kernel") == kFollowed);
-  MoveRegistry registry("move");
-  register_moves(registry);
+  const MoveRegistry& registry = registered_moves();
   std::size_t ran = 0;
   for (const auto& [move, entry] : registry.entries()) {
     const std::vector<std::string> listed = MovePath(spec).listed(move);
