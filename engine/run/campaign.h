@@ -18,6 +18,7 @@
 #include "engine/plugin/policy.h"
 #include "engine/run/finals.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "engine/run/snapshot.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/search.h"

@@ -17,6 +17,7 @@
 #include "engine/run/run_identity.h"
 #include "engine/run/saved_session.h"
 #include "engine/run/session_exchange.h"
+#include "engine/run/session_result.h"
 
 namespace warpath {
 namespace {

@@ -1,10 +1,11 @@
+#include "engine/spec/spec_check_files.h"
+
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/source_text.h"
 

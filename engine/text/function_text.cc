@@ -1,6 +1,6 @@
-#include <array>
+#include "engine/text/function_text.h"
 
-#include "engine/text/local_names.h"
+#include <array>
 
 namespace warpath {
 namespace {
@@ -233,6 +233,10 @@ bool is_cuda_name(std::string_view word) {
     if (base == vector) return true;
   }
   return false;
+}
+
+bool is_member(const CodeText& code, std::size_t at) {
+  return at > 0 && (code.is(at - 1, ".") || code.is(at - 1, "->"));
 }
 
 }  // namespace warpath

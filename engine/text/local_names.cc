@@ -1,4 +1,5 @@
 #include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 
 #include <algorithm>
 #include <map>
@@ -302,10 +303,6 @@ bool all_in_scope(const std::vector<std::size_t>& tokens, std::vector<Declaratio
 }
 
 }  // namespace
-
-bool is_member(const CodeText& code, std::size_t at) {
-  return at > 0 && (code.is(at - 1, ".") || code.is(at - 1, "->"));
-}
 
 NameSet local_names(const CodeText& code, const FunctionText& function, const SharedNames& shared) {
   const Uses uses = collect_uses(code, function);

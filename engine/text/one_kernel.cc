@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 
 namespace warpath {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 
 namespace warpath {
 

@@ -13,6 +13,7 @@
 
 #include "engine/base/hash_pieces.h"
 #include "engine/text/changed_text.h"
+#include "engine/text/function_text.h"
 
 namespace warpath {
 namespace {

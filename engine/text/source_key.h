@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "engine/base/hash.h"
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 
 namespace warpath {
 

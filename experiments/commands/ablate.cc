@@ -9,7 +9,9 @@
 #include "experiments/console/table_text.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/study/study.h"
+#include "experiments/study/study_report.h"
 #include "experiments/study/study_runs.h"
+#include "experiments/study/study_spaces.h"
 #include "experiments/study/study_tables.h"
 #include "register_commands.h"
 

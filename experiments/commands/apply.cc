@@ -7,7 +7,7 @@
 #include "engine/log/run_folder.h"
 #include "engine/plugin/variant_io.h"
 #include "engine/run/record.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "experiments/build_facts.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"

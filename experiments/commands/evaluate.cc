@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/log/run_folder.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/evaluate/batch.h"

@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/log/run_folder.h"
 #include "engine/spec/npy.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/capture/captured_kernel.h"
 #include "experiments/exchange/python_reference.h"

@@ -16,6 +16,7 @@
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/findings.h"
 #include "register_commands.h"
@@ -109,7 +110,8 @@ void print_node(const RecordedRun& run, std::size_t id) {
     const auto contracts = source_contracts(run.spec(), run.device(), variant);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       std::printf("\n%srelies on\n", version_prefix(kernels, i).c_str());
-      for (const std::string& line : contracts[i].lines()) std::printf("  %s\n", line.c_str());
+      for (const std::string& line : contract_lines(contracts[i]))
+        std::printf("  %s\n", line.c_str());
     }
   }
   std::printf("\nterms\n%s", terms_text(variant).c_str());

@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "experiments/setup/spec_problems.h"
 #include "register_commands.h"
 

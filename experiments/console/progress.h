@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "experiments/console/status_line.h"
 
 namespace warpath {

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 
 namespace warpath {
 

@@ -17,6 +17,7 @@
 #include "experiments/evaluate/short_path.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/runner_choice.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/signatures.h"
 #include "runners/cuda/compile/compile_check.h"

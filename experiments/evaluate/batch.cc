@@ -11,7 +11,7 @@
 #include "engine/log/run_folder.h"
 #include "engine/run/run_identity.h"
 #include "engine/search/search.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/evaluate/trials.h"

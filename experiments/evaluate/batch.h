@@ -11,6 +11,7 @@
 #include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "engine/spec/spec.h"
 #include "experiments/console/command.h"
 #include "experiments/setup/llm_setup.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 
 namespace warpath {
 

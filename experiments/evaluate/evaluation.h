@@ -10,6 +10,7 @@
 #include "engine/plugin/objective.h"
 #include "engine/plugin/runner.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "experiments/setup/candidates.h"
 
 namespace warpath {

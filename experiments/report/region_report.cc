@@ -14,6 +14,7 @@
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/compile/compile.h"
 #include "runners/cuda/compile/headers.h"
+#include "runners/cuda/compile/nvrtc_places.h"
 
 namespace warpath {
 namespace {
@@ -84,7 +85,7 @@ cuda::RegionRates rates_of(const Arguments& arguments) {
 
 std::string compiled_ptx(const std::string& file, const cuda::CompileRequest& request) {
   std::string why;
-  const auto nvrtc = cuda::Nvrtc::open_any(why);
+  const auto nvrtc = cuda::open_nvrtc(why);
   if (!nvrtc) throw environment_error("inspect --regions: " + why);
   const auto headers = cuda::load_headers(cuda::include_folders(nvrtc->path()));
   const cuda::CompileResult code = cuda::compile(*nvrtc, headers, request, {});

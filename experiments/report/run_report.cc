@@ -14,6 +14,7 @@
 #include "experiments/report/run_tallies.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/served_sizes.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
@@ -245,7 +246,7 @@ void add_contracts(const RecordedRun& run, const Variant& kernel, Document& to) 
           "undefined. " +
           version_file("best_kernel", i) + " has a function that checks arguments.");
     std::vector<std::string> terms;
-    for (const std::string& line : contracts[i].lines()) terms.push_back(valid_utf8(line));
+    for (const std::string& line : contract_lines(contracts[i])) terms.push_back(valid_utf8(line));
     to.list(terms);
   }
 }

@@ -17,6 +17,7 @@
 #include "engine/run/record.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 
 namespace warpath {

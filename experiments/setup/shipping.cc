@@ -12,6 +12,7 @@
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/portfolio_file.h"
 #include "experiments/setup/served_sizes.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 
 namespace warpath {

@@ -2,7 +2,7 @@
 
 #include "engine/base/dtype.h"
 #include "engine/base/format.h"
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "runners/inputs/arguments.h"
 
 namespace warpath {

@@ -3,6 +3,7 @@
 #include "engine/base/diff.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "moves/edit/contract_text.h"
 #include "moves/patch/patch.h"
 
 namespace warpath {
@@ -24,7 +25,7 @@ void require_same_call(const Project& project, const Shipment& shipment) {
   if (best.variant.compiler_options != original.variant.compiler_options)
     throw bad_input(place, "a best kernel with compiler options of its own", kUseExport);
   if (best.contract.narrowed && !project.accept_contract)
-    throw bad_input(place, "a best kernel that holds for less: " + best.contract.summary(),
+    throw bad_input(place, "a best kernel that holds for less: " + contract_summary(best.contract),
                     "\"accept_contract\": true, or " + std::string(kUseExport));
 }
 

@@ -7,6 +7,7 @@
 #include "engine/spec/parameters.h"
 #include "experiments/ship/c_arguments.h"
 #include "experiments/ship/expression_code.h"
+#include "moves/edit/contract_text.h"
 
 namespace warpath {
 namespace {
@@ -334,7 +335,7 @@ std::string kernel_plan(const Shipment& shipment, const std::string& which) {
 }
 
 std::vector<std::string> contract_lines(const Shipment& shipment) {
-  std::vector<std::string> out = shipment.best().contract.lines();
+  std::vector<std::string> out = contract_lines(shipment.best().contract);
   for (const auto& [name, value] : shipment.best().compiled_in)
     out.push_back(name + " = " + std::to_string(value) + ", compiled in");
   return out;

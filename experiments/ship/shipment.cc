@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
 #include "runners/inputs/arguments.h"

@@ -14,6 +14,7 @@
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
 #include "experiments/setup/recorded_run.h"
+#include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
 
 namespace warpath {

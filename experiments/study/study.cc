@@ -10,6 +10,7 @@
 #include "engine/plugin/options_io.h"
 #include "engine/search/search.h"
 #include "experiments/setup/option_groups.h"
+#include "experiments/study/study_spaces.h"
 #include "runners/synthetic/move_landscape.h"
 
 namespace warpath {

@@ -1,9 +1,10 @@
+#include "experiments/study/study_report.h"
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/format.h"
-#include "experiments/study/study_tables.h"
 
 namespace warpath {
 namespace {

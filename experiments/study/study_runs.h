@@ -9,6 +9,7 @@
 
 #include "engine/plugin/prior.h"
 #include "experiments/study/study.h"
+#include "experiments/study/study_spaces.h"
 
 namespace warpath {
 

@@ -1,9 +1,10 @@
+#include "experiments/study/study_spaces.h"
+
 #include <algorithm>
 #include <set>
 
 #include "engine/base/error.h"
 #include "experiments/study/landscape_recording.h"
-#include "experiments/study/study.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/synthetic/landscape.h"

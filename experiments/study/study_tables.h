@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/console/document.h"
 #include "experiments/study/study.h"
 #include "experiments/study/study_runs.h"
+#include "experiments/study/study_spaces.h"
 
 namespace warpath {
 
@@ -82,11 +82,5 @@ struct StudyTable {
                                   const std::vector<StudySpace>& spaces,
                                   const std::vector<StudyRun>& runs,
                                   const std::vector<Peer>& peers);
-
-/// Tables over all spaces and of each, and as HTML bars and curves.
-[[nodiscard]] Document study_page(const Study& study, const StudyTable& table);
-[[nodiscard]] std::string curves_csv(const StudyTable& table);
-/// One JSON row per strategy and space.
-[[nodiscard]] std::string score_json(const Study& study, const StudyTable& table);
 
 }  // namespace warpath

@@ -1,4 +1,5 @@
-#include "moves/attention/attention.h"
+#include "moves/attention/attention_tile.h"
+
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

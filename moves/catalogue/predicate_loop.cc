@@ -14,6 +14,7 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
 #include "moves/model/kernel_model.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 #include "register_moves.h"

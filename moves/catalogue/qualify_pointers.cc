@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/spec/parameters.h"
+#include "engine/text/function_text.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/sites.h"
 #include "register_moves.h"

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "moves/attention/attention.h"
+#include "moves/attention/attention_tile.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/known_shape.h"

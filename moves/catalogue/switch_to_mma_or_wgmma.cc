@@ -5,6 +5,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/known_shape.h"
+#include "moves/tiles/tensor_ptx.h"
 #include "moves/tiles/tensor_tile.h"
 #include "register_moves.h"
 

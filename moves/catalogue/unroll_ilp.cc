@@ -6,6 +6,7 @@
 #include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
+#include "moves/edit/pack_text.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

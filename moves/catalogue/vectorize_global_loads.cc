@@ -4,6 +4,7 @@
 #include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
+#include "moves/edit/pack_text.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
 #include "moves/model/kernel_model.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/edit/device_limits.h"
 #include "moves/syntax/syntax_query.h"
 

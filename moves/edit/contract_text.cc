@@ -1,10 +1,11 @@
+#include "moves/edit/contract_text.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/dtype.h"
-#include "moves/edit/source_contract.h"
 
 namespace warpath {
 namespace {
@@ -37,60 +38,62 @@ std::string architecture(const SourceContract& c) {
 
 }  // namespace
 
-std::vector<std::string> SourceContract::lines() const {
+std::vector<std::string> contract_lines(const SourceContract& c) {
   std::vector<std::string> out;
-  if (!unread.empty())
-    out.push_back("the source could not be read (" + unread +
+  if (!c.unread.empty())
+    out.push_back("the source could not be read (" + c.unread +
                   "): rely on nothing but what was verified");
-  for (const Fixed& f : sizes)
+  for (const SourceContract::Fixed& f : c.sizes)
     out.push_back(f.argument + (f.values.size() == 1 ? " = " : " one of ") +
                   joined(f.values, ", ") + " only: the source does not follow this argument");
-  for (const std::string& name : ignored)
+  for (const std::string& name : c.ignored)
     out.push_back(name + " as in the verified workloads only: the source does not read it");
-  for (std::int64_t bytes = kMostAlignment; bytes >= 8; bytes /= 2) {
-    const auto names =
-        names_of(pointers, [&](const Pointer& p) { return p.alignment_bytes == bytes; });
+  for (std::int64_t bytes = SourceContract::kMostAlignment; bytes >= 8; bytes /= 2) {
+    const auto names = names_of(
+        c.pointers, [&](const SourceContract::Pointer& p) { return p.alignment_bytes == bytes; });
     if (!names.empty())
       out.push_back(joined(names, ", ") + " aligned to " + std::to_string(bytes) + " bytes");
   }
-  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  const auto apart = names_of(c.pointers, [](const SourceContract::Pointer& p) { return p.apart; });
   if (!apart.empty())
     out.push_back(joined(apart, ", ") + (apart.size() == 1 ? " overlaps" : " overlap") +
                   " no other argument");
-  if (compute_capability > 0)
-    out.push_back("device: " + architecture(*this) +
-                  (exact_architecture ? " and no other architecture" : " or later"));
-  if (dynamic_smem_bytes > kFreeSharedBytes)
-    out.push_back(std::to_string(dynamic_smem_bytes) +
+  if (c.compute_capability > 0)
+    out.push_back("device: " + architecture(c) +
+                  (c.exact_architecture ? " and no other architecture" : " or later"));
+  if (c.dynamic_smem_bytes > SourceContract::kFreeSharedBytes)
+    out.push_back(std::to_string(c.dynamic_smem_bytes) +
                   " bytes of dynamic shared memory: set "
                   "cudaFuncAttributeMaxDynamicSharedMemorySize before the launch");
   out.push_back(
-      "launch: grid " + triple_text(launch.grid) + ", block " + triple_text(launch.block) +
-      (std::ranges::any_of(launch.cluster, [](const Expression& e) { return e.text() != "1"; })
-           ? ", cluster " + triple_text(launch.cluster)
+      "launch: grid " + triple_text(c.launch.grid) + ", block " + triple_text(c.launch.block) +
+      (std::ranges::any_of(c.launch.cluster, [](const Expression& e) { return e.text() != "1"; })
+           ? ", cluster " + triple_text(c.launch.cluster)
            : "") +
-      ", dynamic shared memory " + launch.dynamic_smem_bytes.text() +
-      (callers_launch ? ": the caller's own, which no variant changes" : ""));
+      ", dynamic shared memory " + c.launch.dynamic_smem_bytes.text() +
+      (c.callers_launch ? ": the caller's own, which no variant changes" : ""));
   std::vector<std::string> defined;
-  for (const auto& [name, value] : macros) defined.push_back(name + "=" + value);
+  for (const auto& [name, value] : c.macros) defined.push_back(name + "=" + value);
   if (!defined.empty()) out.push_back("compiled with: " + joined(defined, " "));
-  for (const auto& [workload, values] : verified)
-    out.push_back("verified" + (device.empty() ? "" : " on " + device) + ", workload " + workload +
-                  (values.empty() ? "" : ": " + values));
+  for (const auto& [workload, values] : c.verified)
+    out.push_back("verified" + (c.device.empty() ? "" : " on " + c.device) + ", workload " +
+                  workload + (values.empty() ? "" : ": " + values));
   return out;
 }
 
-std::string SourceContract::summary() const {
-  if (!narrowed) return {};
+std::string contract_summary(const SourceContract& c) {
+  if (!c.narrowed) return {};
   std::vector<std::string> parts;
-  if (!unread.empty()) parts.emplace_back("the source could not be read");
-  for (const Fixed& f : sizes) parts.push_back(f.argument + " = " + joined(f.values, " or "));
-  for (const std::string& name : ignored) parts.push_back(name + " not read");
-  const auto aligned = names_of(pointers, [](const Pointer& p) { return p.alignment_bytes >= 8; });
+  if (!c.unread.empty()) parts.emplace_back("the source could not be read");
+  for (const SourceContract::Fixed& f : c.sizes)
+    parts.push_back(f.argument + " = " + joined(f.values, " or "));
+  for (const std::string& name : c.ignored) parts.push_back(name + " not read");
+  const auto aligned =
+      names_of(c.pointers, [](const SourceContract::Pointer& p) { return p.alignment_bytes >= 8; });
   if (!aligned.empty()) parts.push_back(joined(aligned, ", ") + " aligned");
-  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  const auto apart = names_of(c.pointers, [](const SourceContract::Pointer& p) { return p.apart; });
   if (!apart.empty()) parts.push_back(joined(apart, ", ") + " apart");
-  if (compute_capability > 0) parts.push_back(architecture(*this));
+  if (c.compute_capability > 0) parts.push_back(architecture(c));
   return joined(parts, "; ");
 }
 
@@ -106,7 +109,7 @@ nlohmann::json to_json(const SourceContract& c) {
     return nlohmann::json{t[0].text(), t[1].text(), t[2].text()};
   };
   return {{"narrowed", c.narrowed},
-          {"summary", c.summary()},
+          {"summary", contract_summary(c)},
           {"sizes", sizes},
           {"ignored_inputs", c.ignored},
           {"alignment_bytes", alignment},
@@ -143,7 +146,7 @@ std::string shipped_source(const KernelSpec& spec,
     identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   std::string out = "/* What " + harmless(variant.kernel_name) +
                     " relies on; launched otherwise its results are undefined.\n";
-  for (const std::string& line : contract.lines()) out += " *   " + harmless(line) + "\n";
+  for (const std::string& line : contract_lines(contract)) out += " *   " + harmless(line) + "\n";
   out += " * " + identifier + "_contract(), at the end, checks arguments on the host.\n */\n";
   for (const auto& [name, value] : contract.macros)
     out += "#ifndef " + name + "\n#define " + name + " " + harmless(value) + "\n#endif\n";

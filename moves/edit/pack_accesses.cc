@@ -4,6 +4,7 @@
 #include <set>
 
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/pack_text.h"
 #include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 

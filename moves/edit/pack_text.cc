@@ -1,8 +1,9 @@
+#include "moves/edit/pack_text.h"
+
 #include <algorithm>
 #include <set>
 
 #include "moves/edit/hinted_access.h"
-#include "moves/edit/pack_accesses.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

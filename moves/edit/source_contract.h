@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,14 +52,7 @@ struct SourceContract {
   std::string unread;
   /// It assumes more than the spec's own kernel.
   bool narrowed = false;
-
-  /// The assumptions as lines of text, without the spec's own; empty if there are none.
-  [[nodiscard]] std::vector<std::string> lines() const;
-  /// "N = 32768; x, y aligned to 16 bytes and apart; sm_90a": the additional assumptions in one
-  /// line; empty if there are none.
-  [[nodiscard]] std::string summary() const;
 };
-[[nodiscard]] nlohmann::json to_json(const SourceContract& contract);
 /// 90 for "sm_90a"; 0 for what names no architecture.
 [[nodiscard]] int compute_capability(std::string_view arch);
 
@@ -73,13 +65,5 @@ struct SourceContract {
 [[nodiscard]] std::vector<SourceContract> source_contracts(const KernelSpec& spec,
                                                            const DeviceFacts& device,
                                                            const Variant& variant);
-
-/// The variant's source for shipping: the measured text unchanged, preceded by the contract as a
-/// comment, the macros it is compiled with and a check of the architecture, followed by `const
-/// char* NAME_contract(arguments)`, a host function that returns null for arguments within the
-/// contract, otherwise what is wrong. The kernel's machine code is the one that was measured.
-[[nodiscard]] std::string shipped_source(const KernelSpec& spec,
-                                         const Variant& variant,
-                                         const SourceContract& contract);
 
 }  // namespace warpath

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

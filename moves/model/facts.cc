@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/parameters.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "moves/model/loop_header.h"
+#include "moves/model/value_reader.h"
 #include "moves/model/variable_values.h"
 
 namespace warpath::model {

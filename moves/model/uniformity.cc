@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {

@@ -1,7 +1,8 @@
+#include "moves/model/value_reader.h"
+
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/facts_state.h"
 #include "moves/syntax/storage.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

@@ -1,10 +1,11 @@
+#include "moves/normal/bind_parameters.h"
+
 #include <algorithm>
 
 #include "engine/base/ascii.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/normal/helper_body.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

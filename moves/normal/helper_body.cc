@@ -4,8 +4,9 @@
 #include <span>
 
 #include "engine/base/ascii.h"
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/normal/bind_parameters.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/text/function_text.h"
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/normal/member_call.h"
 #include "moves/normal/overloads.h"
 #include "moves/syntax/assembly.h"

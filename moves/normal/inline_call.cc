@@ -4,6 +4,8 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
+#include "moves/normal/bind_parameters.h"
 #include "moves/normal/helper_body.h"
 #include "moves/syntax/syntax_query.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

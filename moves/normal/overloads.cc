@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

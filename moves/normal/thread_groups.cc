@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "engine/text/local_names.h"
+#include "engine/text/function_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/syntax/syntax_query.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/text/function_text.h"
 #include "engine/text/local_names.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/facts.h"

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/parameters.h"
+#include "engine/text/function_text.h"
 #include "engine/text/local_names.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/kernel_model.h"

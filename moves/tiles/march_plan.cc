@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/spec/parameters.h"
+#include "engine/text/function_text.h"
 #include "engine/text/tokens.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"

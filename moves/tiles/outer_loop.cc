@@ -8,6 +8,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/pack_accesses.h"
+#include "moves/edit/pack_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"

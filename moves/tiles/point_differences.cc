@@ -6,6 +6,7 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {

@@ -1,4 +1,4 @@
-#include "moves/tiles/tensor_tile.h"
+#include "moves/tiles/tensor_ptx.h"
 
 namespace warpath {
 namespace {

@@ -39,10 +39,6 @@ struct TensorOperand {
 /// Why the templates do not support `tile` for `c`; empty if they do.
 [[nodiscard]] std::string tensor_tile_problem(const Contraction& c, const TensorTile& tile);
 
-/// Device functions wrapping the instructions, to insert before the kernel.
-[[nodiscard]] std::string tensor_helpers(CodeTemplate& code,
-                                         const Contraction& c,
-                                         const TensorTile& tile);
 /// The kernel's new body, without its braces.
 [[nodiscard]] std::string tensor_body(CodeTemplate& code,
                                       const Contraction& c,

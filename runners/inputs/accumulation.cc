@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/spec/parameters.h"
+#include "engine/text/function_text.h"
 #include "engine/text/local_names.h"
 #include "engine/text/one_kernel.h"
 #include "runners/inputs/arguments.h"

@@ -109,8 +109,4 @@ class HostOp {
 };
 using HostOpRegistry = Registry<HostOp>;
 
-/// A reference that is a host operation. Throws as make_reference.
-[[nodiscard]] std::unique_ptr<ReferenceSource> make_host_op_reference(const KernelSpec& spec,
-                                                                      const ReferenceHostOp& use);
-
 }  // namespace warpath

@@ -1,3 +1,5 @@
+#include "runners/reference/host_op_reference.h"
+
 #include "register_host_ops.h"
 #include "runners/reference/host_op.h"
 

@@ -3,6 +3,7 @@
 #include "runners/reference/command_reference.h"
 #include "runners/reference/given_outputs.h"
 #include "runners/reference/host_op.h"
+#include "runners/reference/host_op_reference.h"
 
 namespace warpath {
 

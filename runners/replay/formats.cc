@@ -1,3 +1,5 @@
+#include "runners/replay/formats.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,7 +13,6 @@
 #include "engine/base/error.h"
 #include "engine/log/run_folder.h"
 #include "runners/replay/recorded_graph.h"
-#include "runners/replay/recorded_space.h"
 
 namespace warpath {
 namespace {

@@ -61,18 +61,4 @@ class RecordedSpace final : public Recording, public Lattice {
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;  // otherwise
 };
 
-/// Reads a Kernel Tuner cache, T4 results, KTT results or Warpath's own format, gzipped or not; the
-/// content determines which. Axes with a single value are left out. Throws Error(bad_input) naming
-/// file and key.
-[[nodiscard]] RecordedSpace load_space(const std::filesystem::path& file);
-/// load_space() of text already in memory; `name` names the space, `place` the file in messages.
-[[nodiscard]] RecordedSpace parse_space(const std::string& text,
-                                        const std::string& name,
-                                        const std::string& place);
-
-/// Warpath's own format as JSON text.
-[[nodiscard]] std::string space_text(const RecordedSpace& space);
-/// Writes it gzipped, atomically.
-void save_space(const RecordedSpace& space, const std::filesystem::path& file);
-
 }  // namespace warpath

@@ -12,6 +12,7 @@
 #if __has_include(<cuda.h>)
 #include "runners/cuda/driver/driver.h"
 #endif
+#include "runners/cuda/compile/nvrtc_places.h"
 #include "tests/cuda/support.h"
 
 #if __has_include(<cuda.h>)
@@ -22,7 +23,7 @@ namespace cuda_test {
 
 const warpath::cuda::Nvrtc& nvrtc() {
   static std::string why;
-  static const auto opened = warpath::cuda::Nvrtc::open_any(why);
+  static const auto opened = warpath::cuda::open_nvrtc(why);
   return opened.value();
 }
 
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
     const bool gpu = argument.starts_with("--test-suite=gpu");
     if (!gpu && !argument.starts_with("--test-suite=nvrtc")) continue;
     std::string why = gpu ? why_no_gpu() : "";
-    if (!why.empty() || !warpath::cuda::Nvrtc::open_any(why)) {
+    if (!why.empty() || !warpath::cuda::open_nvrtc(why)) {
       std::printf("skipped: %s\n", why.c_str());
       return kSkipped;
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "moves/edit/contract_text.h"
 #include "register_moves.h"
 #include "runners/worker/process.h"
 #include "tests/support/temporary_folder.h"
@@ -109,7 +110,7 @@ TEST_CASE("the spec's own kernel relies on nothing more than the spec says") {
   const KernelSpec spec = scaling();
   const SourceContract c = contract_of(spec, baseline_variant(spec));
   CHECK_FALSE(c.narrowed);
-  CHECK(c.summary().empty());
+  CHECK(contract_summary(c).empty());
   CHECK(c.sizes.empty());
   CHECK(c.verified.at("of 4096") == "n = 4096, s = 3");
   CHECK(c.verified.at("of 8192") == "n = 8192, s = 3");
@@ -121,9 +122,10 @@ TEST_CASE("an input that the source does not read any more holds for its values 
       spec, with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 3;"));
   CHECK(c.ignored == std::vector<std::string>{"x"});
   CHECK(c.narrowed);
-  CHECK(c.summary().find("x not read") != std::string::npos);
+  CHECK(contract_summary(c).find("x not read") != std::string::npos);
   CHECK(to_json(c).at("ignored_inputs").at(0) == "x");
-  CHECK(c.lines().at(1) == "x as in the verified workloads only: the source does not read it");
+  CHECK(contract_lines(c).at(1) ==
+        "x as in the verified workloads only: the source does not read it");
 }
 
 TEST_CASE(
@@ -148,7 +150,7 @@ TEST_CASE(
     REQUIRE(c.sizes.size() == 1);
     CHECK(c.sizes[0] == SourceContract::Fixed{"n", {"4096"}});
     CHECK(c.narrowed);
-    CHECK(c.summary() == "n = 4096");
+    CHECK(contract_summary(c) == "n = 4096");
   }
   const KernelSpec spec = scaling();
   const SourceContract two = contract_of(
@@ -203,7 +205,7 @@ TEST_CASE("restrict says that buffers are apart") {
       spec, with(spec, "const float* __restrict__ x, float* __restrict__ y, int n, int s",
                  "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i];"));
   CHECK(c.narrowed);
-  CHECK(c.summary() == "x, y apart");
+  CHECK(contract_summary(c) == "x, y apart");
   CHECK(to_json(c)["no_overlap"] == nlohmann::json{"x", "y"});
 }
 
@@ -226,7 +228,7 @@ TEST_CASE("words of one architecture, clusters and much shared memory narrow the
   variant.launch.dynamic_smem_bytes = Expression(100000);
   const SourceContract c = contract_of(spec, variant);
   CHECK(c.narrowed);
-  CHECK(std::ranges::any_of(c.lines(), [](const std::string& line) {
+  CHECK(std::ranges::any_of(contract_lines(c), [](const std::string& line) {
     return line.find("cudaFuncAttributeMaxDynamicSharedMemorySize") != std::string::npos;
   }));
 }
@@ -259,7 +261,7 @@ TEST_CASE("what moves narrow is in the contract, whichever they are") {
   CHECK(contract_of(spec, sized).sizes ==
         std::vector{SourceContract::Fixed{"n", {"4096"}}, SourceContract::Fixed{"s", {"3"}}});
   const Variant apart = apply(baseline_variant(spec), "qualify_pointers", "arguments");
-  CHECK(contract_of(spec, apart).summary() == "x, y apart");
+  CHECK(contract_summary(contract_of(spec, apart)) == "x, y apart");
 }
 
 TEST_CASE(

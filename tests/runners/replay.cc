@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "register_runners.h"
+#include "runners/replay/formats.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/replay/virtual_evaluator.h"
 #include "runners/replay/virtual_lab.h"

@@ -6,7 +6,7 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
 #include "register_runners.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "engine/spec/spec.h"
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"

@@ -97,8 +97,9 @@ class MovePath {
   std::string tried(const std::string& text) {
     const MoveInstance wanted = MoveInstance::parse(text, "test");
     std::string why;
-    const auto next =
-        registered_moves().create("test", wanted.move)->apply({spec_, variant_, device_}, wanted, why);
+    const auto next = registered_moves()
+                          .create("test", wanted.move)
+                          ->apply({spec_, variant_, device_}, wanted, why);
     if (!next) return why.empty() ? "no reason given" : why;
     variant_ = *next;
     return "";

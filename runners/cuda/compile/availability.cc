@@ -6,6 +6,7 @@
 
 #include "engine/base/format.h"
 #include "runners/cuda/compile/nvrtc.h"
+#include "runners/cuda/compile/nvrtc_places.h"
 
 namespace warpath::cuda {
 namespace {
@@ -67,7 +68,7 @@ Platform probe() {
     platform.driver_problem = "no NVIDIA driver (libcuda.so.1 is not on this machine)";
     platform.device_problem = "no driver to ask for devices";
   }
-  if (const auto nvrtc = Nvrtc::open_any(platform.nvrtc_problem)) {
+  if (const auto nvrtc = open_nvrtc(platform.nvrtc_problem)) {
     platform.nvrtc_problem.clear();
     platform.nvrtc_version = nvrtc->version();
     platform.nvrtc_path = nvrtc->path();

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/text/one_kernel.h"
 #include "runners/cuda/compile/headers.h"
+#include "runners/cuda/compile/nvrtc_places.h"
 #include "runners/cuda/options.h"
 #include "runners/inputs/arguments.h"
 
@@ -95,7 +96,7 @@ CompileRequest request_for(const KernelSpec& spec,
 
 CompileService::CompileService(CompileServiceOptions options) : options_(std::move(options)) {
   std::string why;
-  const auto nvrtc = Nvrtc::open_any(why);
+  const auto nvrtc = open_nvrtc(why);
   if (!nvrtc) throw environment_error("NVRTC cannot be used: " + why);
   nvrtc_path_ = nvrtc->path();
   nvrtc_version_ = nvrtc->version();

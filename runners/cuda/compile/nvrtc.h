@@ -41,8 +41,6 @@ class Nvrtc {
   /// one line in `why`, if it is missing, is not NVRTC, is too old, or the program was built
   /// without CUDA headers.
   [[nodiscard]] static std::optional<Nvrtc> open(const std::string& library, std::string& why);
-  /// Opens the first of nvrtc_candidates() that works.
-  [[nodiscard]] static std::optional<Nvrtc> open_any(std::string& why);
 
   [[nodiscard]] int major() const { return major_; }
   [[nodiscard]] int minor() const { return minor_; }
@@ -66,9 +64,5 @@ class Nvrtc {
   std::string path_;
   std::vector<int> architectures_;
 };
-
-/// Candidate paths of NVRTC, best first: lib/ beside the program or its folder (a bundle),
-/// CUDA_PATH and CUDA_HOME, the loader's default, the usual installation folders.
-[[nodiscard]] std::vector<std::string> nvrtc_candidates();
 
 }  // namespace warpath::cuda

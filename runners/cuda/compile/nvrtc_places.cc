@@ -1,7 +1,7 @@
+#include "runners/cuda/compile/nvrtc_places.h"
+
 #include <cstdlib>
 #include <filesystem>
-
-#include "runners/cuda/compile/nvrtc.h"
 
 namespace warpath::cuda {
 
@@ -37,10 +37,10 @@ std::vector<std::string> nvrtc_candidates() {
   return candidates;
 }
 
-std::optional<Nvrtc> Nvrtc::open_any(std::string& why) {
+std::optional<Nvrtc> open_nvrtc(std::string& why) {
   std::string first_reason;
   for (const std::string& candidate : nvrtc_candidates()) {
-    if (auto nvrtc = open(candidate, why)) return nvrtc;
+    if (auto nvrtc = Nvrtc::open(candidate, why)) return nvrtc;
     if (first_reason.empty() || std::filesystem::path(candidate).is_absolute()) first_reason = why;
   }
   why = first_reason +

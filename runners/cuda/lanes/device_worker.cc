@@ -17,6 +17,7 @@
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/measure/evaluation.h"
 #include "runners/cuda/measure/messages.h"
+#include "runners/cuda/measure/peaks_measure.h"
 #include "runners/cuda/options.h"
 #include "runners/worker/frames.h"
 

@@ -1,3 +1,5 @@
+#include "runners/cuda/measure/peaks_measure.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,7 +10,6 @@
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/driver/device.h"
-#include "runners/cuda/measure/peaks.h"
 
 namespace warpath::cuda {
 namespace {

@@ -9,6 +9,7 @@
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/runner.h"
 #include "runners/cuda/measure/problem.h"
+#include "runners/cuda/measure/sampling.h"
 
 namespace warpath::cuda {
 
@@ -33,19 +34,6 @@ struct Rival {
   Candidate candidate;
   bool is_baseline = true;
   bool is_reported = is_baseline;  ///< its samples are part of the outcome
-};
-
-/// Launch times of one workload.
-struct Sampling {
-  std::vector<double> hot_ns;
-  std::vector<double> cold_ns;
-  int launches_per_sample = 1;    ///< of hot samples: launches per graph
-  std::vector<bool> timed_slots;  ///< slots whose outputs are those of a timed launch
-  bool raced_out = false;         ///< stopped early: clearly slower than the incumbent
-  bool cold_scored = false;       ///< `cold_ns` count
-  [[nodiscard]] const std::vector<double>& scored_ns() const {
-    return cold_scored ? cold_ns : hot_ns;
-  }
 };
 
 /// One candidate on one device: its modules, its launches and their results. Gates use it for
@@ -199,14 +187,5 @@ class Trial {
   std::vector<bool> launched_;            ///< by workload, since the modules were loaded
   std::vector<std::vector<bool>> fresh_;  ///< by workload and slot
 };
-
-/// Runs all launches that timing one workload takes; in timing.cc.
-[[nodiscard]] Sampling sample(Trial& trial, std::size_t w);
-/// Interleaved launches of two candidates on one workload, in random order, with the level-2 cache
-/// as scored: times by pair, in ns.
-struct Pairs {
-  std::vector<double> first_ns, second_ns;
-};
-[[nodiscard]] Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs);
 
 }  // namespace warpath::cuda

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
 #include "priors/evidence/rule_table.h"

@@ -5,6 +5,7 @@
 #include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/nvml.h"
 #include "runners/cuda/measure/peaks.h"
+#include "runners/cuda/measure/peaks_measure.h"
 #include "tests/cuda/gpu_support.h"
 #include "tests/cuda/support.h"
 

@@ -8,6 +8,7 @@
 #include "engine/log/events.h"
 #include "engine/plugin/late_proposer.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

@@ -9,6 +9,7 @@
 #include "engine/log/events.h"
 #include "engine/run/run_identity.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "engine/run/snapshot.h"
 #include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"

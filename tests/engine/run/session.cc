@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/run/session_result.h"
 #include "runners/synthetic/landscape.h"
 #include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"

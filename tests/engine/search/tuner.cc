@@ -9,6 +9,7 @@
 #include "engine/log/event_log.h"
 #include "engine/log/events.h"
 #include "engine/run/session.h"
+#include "engine/run/session_result.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

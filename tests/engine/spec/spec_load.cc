@@ -12,6 +12,7 @@
 #include "engine/base/rng.h"
 #include "engine/json/json_reader.h"
 #include "engine/spec/spec_check.h"
+#include "engine/spec/spec_check_files.h"
 #include "engine/spec/tensor_init.h"
 #include "tests/support/spec_fixtures.h"
 #include "tests/support/temporary_folder.h"

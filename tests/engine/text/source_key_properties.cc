@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "engine/base/rng.h"
+#include "engine/text/function_text.h"
+#include "engine/text/local_names.h"
 #include "engine/text/source_key.h"
 
 using namespace warpath;

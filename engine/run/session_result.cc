@@ -1,9 +1,9 @@
-// best_summary.json (engine/run/session.h).
+#include "engine/run/session_result.h"
+
 #include <nlohmann/json.hpp>
 
 #include "engine/json/json_record.h"
 #include "engine/plugin/outcome_io.h"
-#include "engine/run/session.h"
 
 namespace warpath {
 

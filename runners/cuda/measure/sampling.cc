@@ -1,3 +1,5 @@
+#include "runners/cuda/measure/sampling.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,7 +10,6 @@
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/measure/cache_plan.h"
-#include "runners/cuda/measure/paired_timing.h"
 #include "runners/cuda/measure/trial.h"
 #include "runners/cuda/options.h"
 
