@@ -36,7 +36,7 @@ struct KeyText {
 ///   v.template held<A>(KeyText): alternative A of T, which is itself a variant
 ///   v.group(KeyText, [](auto& g) {...}): members of T that are stored in a nested object
 ///   v.template custom<P>(KeyText): P::read(cursor, T&), P::write(const T&) -> json (null: left
-///     out), P::schema(defs)
+///     out unless required), P::schema(defs)
 ///   v.ignored(KeyText, schema): a key of other systems that is accepted without effect
 template <class T>
 struct Description;
@@ -157,7 +157,7 @@ class ObjectWriter {
   template <class P>
   void custom(const KeyText& field) {
     auto written = P::write(value_);
-    if (!written.is_null()) out_[std::string(field.key)] = std::move(written);
+    if (field.required || !written.is_null()) out_[std::string(field.key)] = std::move(written);
   }
   void ignored(const KeyText&, const nlohmann::json&) {}
 

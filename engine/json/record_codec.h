@@ -44,6 +44,19 @@ struct Kept {
 template <RecordKey key, auto member, class As = void>
 using Sparse = Kept<key, member, As, false>;
 
+/// True for an ObjectWriter.
+template <class V>
+inline constexpr bool kWrites = requires(V& v) { v.take(); };
+/// A key that is always written, and may be absent or null: it is added to what was written
+/// without it.
+template <RecordKey key, auto member, class As = void>
+struct Added {
+  template <class V>
+  static void field(V& v) {
+    Kept<key, member, As, kWrites<V>>::field(v);
+  }
+};
+
 /// A key that no member holds and whose value never changes: the name or the version of a format.
 /// Read before all else if it is the first, since another format has other keys.
 template <RecordKey key, RecordKey word>

@@ -38,10 +38,7 @@ int report_batch(const std::vector<fs::path>& folders, const fs::path& page) {
     static_cast<void>(write_run(runs.back()));
   }
   const auto speedup = [](const RunMaterial& material) {
-    return material.summary.is_object() &&
-                   material.summary.value("speedup", nlohmann::json()).is_number()
-               ? material.summary.at("speedup").get<double>()
-               : 0;
+    return material.summary && material.summary->measured ? material.summary->speedup : 0;
   };
   std::ranges::stable_sort(runs, std::ranges::greater(), speedup);
   const Document table = batch_report(runs, page.parent_path());

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 std::string state_of(const RunMaterial& material) {
   if (RunFolder::is_in_use(material.folder))
     return material.run.cost().finals.evaluations > 0 ? "timing the finalists" : "searching";
-  return material.summary_text("stop_reason").empty()
-             ? "interrupted"
-             : "ended: " + material.summary_text("stop_reason");
+  return material.summary && !material.summary->stop_reason.empty()
+             ? "ended: " + material.summary->stop_reason
+             : "interrupted";
 }
 
 std::vector<std::string> row_of(const fs::path& folder) {

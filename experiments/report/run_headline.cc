@@ -9,6 +9,7 @@
 #include "experiments/console/document.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
+#include "moves/edit/contract_text.h"
 
 namespace warpath {
 namespace {
@@ -20,47 +21,41 @@ double number(const json& of, const char* key) {
   const auto at = of.find(key);
   return at != of.end() && at->is_number() ? at->get<double>() : 0;
 }
-bool truth(const json& of, const char* key) {
-  return of.is_object() && of.contains(key) && of.at(key) == true;
-}
 
 void add_verdict(const RunMaterial& m, Headline& to) {
-  const json& s = m.summary;
   const auto& baseline = m.run.nodes()[0].outcome;
   if (!baseline || baseline->status != Status::ok) {
     to.verdict = baseline ? "not searched: the baseline is " + std::string(name(baseline->status))
                           : "the baseline was not measured";
     return;
   }
-  if (!s.is_object()) {
+  if (!m.summary) {
     to.verdict = "no result yet";
     return;
   }
-  const double speedup = number(s, "speedup");
-  to.good = truth(s, "improved");
-  if (!truth(s, "measured")) {
+  const BestSummary& s = *m.summary;
+  to.good = s.improved;
+  if (!s.measured) {
     to.verdict = "not measured: the device was busy";
     return;
   }
-  to.verdict = to.good       ? ratio_text(speedup) + " faster"
-               : speedup > 1 ? "no gain that counts: " + ratio_text(speedup)
-                             : "no gain: nothing faster than the baseline was found";
-  const json& interval = s.contains("speedup_interval") ? s.at("speedup_interval") : json();
-  if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
-      interval[1].is_number()) {
-    const double low = interval[0].get<double>(), high = interval[1].get<double>();
-    to.interval = format("[%.3f, %.3f], 99 %% interval", low, high);
-    if (to.good && low <= 1) to.interval += ", which includes 1: it may be no gain";
-  } else if (speedup > 1) {
+  to.verdict = to.good         ? ratio_text(s.speedup) + " faster"
+               : s.speedup > 1 ? "no gain that counts: " + ratio_text(s.speedup)
+                               : "no gain: nothing faster than the baseline was found";
+  if (s.speedup_interval) {
+    to.interval =
+        format("[%.3f, %.3f], 99 %% interval", s.speedup_interval->low, s.speedup_interval->high);
+    if (to.good && s.speedup_interval->low <= 1)
+      to.interval += ", which includes 1: it may be no gain";
+  } else if (s.speedup > 1) {
     to.interval = "no interval: not timed in pairs with the baseline";
   }
-  to.times =
-      ms_text(number(s, "baseline_ms")) + " ms \u2192 " + ms_text(number(s, "best_ms")) + " ms";
+  to.times = ms_text(s.baseline_ms) + " ms \u2192 " + ms_text(s.best_ms) + " ms";
   const auto label = timing_label(m.run.run().runner);
   if (!label.empty()) to.times += " (" + std::string(label) + ", not a GPU's)";
-  if (number(s, "finalists") > 0)
-    to.times += ", timed again at the end; in the search the best was " +
-                ratio_text(number(s, "searched_speedup"));
+  if (s.finalists > 0)
+    to.times +=
+        ", timed again at the end; in the search the best was " + ratio_text(s.searched_speedup);
 }
 
 std::string budget_text(const RunMaterial& m) {
@@ -73,8 +68,7 @@ std::string budget_text(const RunMaterial& m) {
   if (const double share = number(run, "until"); share > 0)
     out += ", until " + percent_text(share) + " of the bound";
   out += format("; %llu made", static_cast<unsigned long long>(m.run.cost().search.evaluations));
-  if (const std::string reason = m.summary_text("stop_reason"); !reason.empty())
-    out += " (" + reason + ")";
+  if (m.summary && !m.summary->stop_reason.empty()) out += " (" + m.summary->stop_reason + ")";
   return out;
 }
 
@@ -96,7 +90,7 @@ void add_facts(const RunMaterial& m, Headline& to) {
     return m.environment.is_object() ? m.environment.value(key, "") : std::string();
   };
   const std::string& device = m.run.device().name;
-  add("device", device.empty() ? m.summary_text("device") : device);
+  add("device", device.empty() && m.summary ? m.summary->device : device);
   add("runner", m.run.run().runner);
   add("date", m.run.started() > 0 ? utc_text(m.run.started()) : environment("started"));
   add("revision", environment("revision"));
@@ -108,12 +102,11 @@ void add_facts(const RunMaterial& m, Headline& to) {
                ? format(", %llu sessions", static_cast<unsigned long long>(m.run.sessions()))
                : ""));
   add("refused", refused_text(m));
-  if (m.summary.is_object() && m.summary.contains("verdict"))
-    add("verdict of the gates", m.summary.at("verdict").value("summary", ""));
-  if (truth(m.summary, "interrupted")) add("interrupted", "yes: --resume continues it");
-  const json contract = m.summary.is_object() ? m.summary.value("contract", json()) : json();
-  if (contract.is_object() && contract.value("narrowed", false))
-    add("holds only for", contract.value("summary", ""));
+  if (!m.summary) return;
+  add("verdict of the gates", m.summary->verdict.summary());
+  if (m.summary->interrupted) add("interrupted", "yes: --resume continues it");
+  if (m.summary->contract && m.summary->contract->narrowed)
+    add("holds only for", contract_summary(*m.summary->contract));
 }
 
 std::string command_of(const RunMaterial& m) {

@@ -23,13 +23,15 @@ json read_if_whole(const std::filesystem::path& file) {
   }
 }
 
-}  // namespace
-
-std::string RunMaterial::summary_text(const char* key) const {
-  if (!summary.is_object() || !summary.contains(key)) return {};
-  const json& value = summary.at(key);
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+std::optional<BestSummary> summary_if_whole(const std::filesystem::path& folder) {
+  try {
+    return read_best_summary(folder);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
+
+}  // namespace
 
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& path) {
   if (RunFolder::has_run(path)) return {path};
@@ -52,14 +54,17 @@ RunMaterial run_material(const std::filesystem::path& folder) {
           .run = std::move(run),
           .graph = std::move(graph),
           .attribution = recorded_attribution(folder),
-          .summary = read_if_whole(folder / "best_summary.json"),
+          .summary = summary_if_whole(folder),
           .environment = read_if_whole(folder / "environment.json"),
           .options = config.value("options", json::object())};
 }
 
 bool read_on(RunMaterial& material) {
-  json summary = read_if_whole(material.folder / "best_summary.json");
-  const bool changed = summary != material.summary;
+  auto summary = summary_if_whole(material.folder);
+  const auto state = [](const auto& of) {
+    return of ? std::pair(of->stop_reason, of->seconds) : std::pair(std::string(), -1.0);
+  };
+  const bool changed = state(summary) != state(material.summary);
   material.summary = std::move(summary);
   if (!material.run.read_on()) return changed;
   material.graph = recorded_search_graph(material.folder, material.run);

@@ -8,6 +8,7 @@
 
 #include "engine/plugin/outcome.h"
 #include "engine/run/attribution.h"
+#include "experiments/setup/best_summary.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/search_graph.h"
 
@@ -19,12 +20,9 @@ struct RunMaterial {
   RecordedRun run;
   SearchGraph graph;
   std::optional<Attribution> attribution;
-  nlohmann::json summary;      ///< best_summary.json; null: no result was recorded yet
-  nlohmann::json environment;  ///< environment.json; null: damaged or absent
-  nlohmann::json options;      ///< of config.json: {group: {key: value}}
-
-  /// The value of `key` in the summary as text, "" if it has none.
-  [[nodiscard]] std::string summary_text(const char* key) const;
+  std::optional<BestSummary> summary;  ///< absent: no result was recorded yet, or it is damaged
+  nlohmann::json environment;          ///< environment.json; null: damaged or absent
+  nlohmann::json options;              ///< of config.json: {group: {key: value}}
 };
 
 /// `path`, if it is a run folder, else the run folders of an OUTDIR, by name. Throws

@@ -98,21 +98,18 @@ Document batch_report(const std::vector<RunMaterial>& runs, const std::filesyste
   for (const RunMaterial& material : runs) {
     const Headline headline = run_headline(material);
     if (headline.good) ++improved;
-    const json& s = material.summary;
-    const auto number = [&](const char* key, int decimals) {
-      const json value = s.is_object() ? s.value(key, json()) : json();
-      return value.is_number() ? format("%.*f", decimals, value.get<double>()) : "-";
-    };
+    const auto& s = material.summary;
+    const bool known = s && s->baseline_ok, timed = known && s->measured;
     const auto& interval = headline.interval;
     std::size_t refused = 0;
     for (const RecordedNode& node : material.run.nodes())
       if (node.build > 0 && is_refusal(node.outcome->status)) ++refused;
-    rows.push_back({headline.name, number("speedup", 3),
-                    interval.starts_with('[') ? interval.substr(0, interval.find(']') + 1) : "-",
-                    number("baseline_ms", 4), number("best_ms", 4),
-                    std::to_string(material.run.cost().search.evaluations), std::to_string(refused),
-                    format("%.0f", material.run.cost().seconds), material.run.run().runner,
-                    headline.verdict});
+    rows.push_back(
+        {headline.name, timed ? format("%.3f", s->speedup) : "-",
+         interval.starts_with('[') ? interval.substr(0, interval.find(']') + 1) : "-",
+         known ? format("%.4f", s->baseline_ms) : "-", timed ? format("%.4f", s->best_ms) : "-",
+         std::to_string(material.run.cost().search.evaluations), std::to_string(refused),
+         format("%.0f", material.run.cost().seconds), material.run.run().runner, headline.verdict});
     links.push_back((material.folder / "report.html").lexically_relative(from).string());
   }
   Document out;

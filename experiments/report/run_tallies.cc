@@ -144,8 +144,8 @@ void add_environment(const RunMaterial& material, Document& to) {
       rows.push_back({valid_utf8(key), value.is_string() ? valid_utf8(value.get<std::string>())
                                                          : valid_utf8(value.dump())});
   }
-  if (const std::string print = material.summary_text("fingerprint"); !print.empty())
-    rows.push_back({"fingerprint of the graph", print});
+  if (material.summary)
+    rows.push_back({"fingerprint of the graph", material.summary->fingerprint.hex()});
   std::string options;
   for (const std::string& word : option_words(material.options))
     options += (options.empty() ? "" : " ") + word;

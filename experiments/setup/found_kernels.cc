@@ -9,6 +9,8 @@
 #include "engine/json/json_reader.h"
 #include "engine/plugin/versions.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/setup/best_summary.h"
+#include "experiments/setup/portfolio_record.h"
 
 namespace warpath {
 namespace {
@@ -23,59 +25,54 @@ std::optional<std::int64_t> integer(const std::string& text) {
   return value;
 }
 
-/// A run of one size: its best kernel for the sizes that its text has fixed, else the spec's own.
-json one_size(const json& summary, const KernelSpec& spec) {
-  const json contract = summary.value("contract", json());
-  json kernels = json::array(), sizes = json::array();
-  if (contract.is_object()) {
-    json when = json::object();
-    for (const auto& [name, values] : contract.at("sizes").items()) {
-      if (const auto value = integer(values.at(0).get<std::string>())) when[name] = *value;
+/// Of a run without a portfolio: its best kernel for the sizes that its text has fixed, else the
+/// spec's own.
+PortfolioRecord one_size(const BestSummary& summary, const KernelSpec& spec) {
+  PortfolioRecord out;
+  if (summary.contract) {
+    PortfolioRecord::Kernel& best = out.kernels.emplace_back();
+    best.file = "best_kernel.cu";
+    for (const SourceContract::Fixed& fixed : summary.contract->sizes) {
+      if (const auto value = integer(fixed.values.at(0))) best.when[fixed.argument] = *value;
     }
-    kernels.push_back({{"when", when}, {"file", "best_kernel.cu"}, {"is_spec_kernel", false}});
-    for (const auto& [name, values] : contract.at("verified").items()) {
+    for (const auto& [name, values] : summary.contract->verified) {
       const auto workload = std::ranges::find(spec.workloads, name, &Workload::name);
       if (workload == spec.workloads.end()) continue;
-      const bool scored =
-          workload->role == WorkloadRole::score && summary.at("speedup").is_number();
-      sizes.push_back({{"workload", name},
-                       {"values", sizes_of(spec, *workload)},
-                       {"kernel", 0},
-                       {"time_ms", scored ? summary.at("best_ms") : json()},
-                       {"speedup", scored ? summary.at("speedup") : json()}});
+      PortfolioRecord::Size& size = out.sizes.emplace_back();
+      size.workload = name;
+      size.values = sizes_of(spec, *workload);
+      if (workload->role != WorkloadRole::score || !summary.measured) continue;
+      size.time_ms = summary.best_ms;
+      size.speedup = summary.speedup;
     }
   }
-  kernels.push_back({{"when", json::object()}, {"file", ""}, {"is_spec_kernel", true}});
-  return {{"kernels", kernels}, {"sizes", sizes}};
+  out.kernels.emplace_back().is_spec_kernel = true;
+  return out;
 }
 
 void add_run(const fs::path& run, std::vector<FoundKernel>& out) {
-  const json summary = read_json_file((run / "best_summary.json").string());
+  const BestSummary summary = read_best_summary(run).value();
   const std::string spec_file = (run / "input_spec.json").string();
   const KernelSpec spec = spec_from_json(read_json_file(spec_file), spec_file);
-  if (!summary.at("baseline_ok").get<bool>()) return;
-  std::error_code absent;
-  const json served = fs::exists(run / "portfolio.json", absent)
-                          ? read_json_file((run / "portfolio.json").string())
-                          : one_size(summary, spec);
+  if (!summary.baseline_ok) return;
+  const auto portfolio = read_portfolio(run);
+  const PortfolioRecord served = portfolio ? *portfolio : one_size(summary, spec);
   const std::size_t first = out.size();
-  for (const json& kernel : served.at("kernels")) {
+  for (const PortfolioRecord::Kernel& kernel : served.kernels) {
     FoundKernel& one = out.emplace_back();
     one.run = run;
     one.kernel = spec.name;
     one.identity = kernel_identity(spec);
-    one.device = summary.at("device").get<std::string>();
-    one.runner = summary.at("runner").get<std::string>();
-    one.when = kernel.at("when").get<Bindings>();
-    if (!kernel.at("is_spec_kernel").get<bool>()) one.file = kernel.at("file").get<std::string>();
+    one.device = summary.device;
+    one.runner = summary.runner;
+    one.when = kernel.when;
+    if (!kernel.is_spec_kernel) one.file = kernel.file;
   }
-  for (const json& size : served.at("sizes")) {
-    const auto values = size.at("values").get<Bindings>();
-    FoundKernel& one = out.at(first + size.at("kernel").get<std::size_t>());
-    one.sizes.push_back({size.at("workload").get<std::string>(), values,
-                         size.at("time_ms").is_number() ? size.at("time_ms").get<double>() : 0,
-                         size.at("speedup").is_number() ? size.at("speedup").get<double>() : 0});
-    for (const auto& [name, value] : values) {
+  for (const PortfolioRecord::Size& size : served.sizes) {
+    FoundKernel& one = out.at(first + size.kernel);
+    one.sizes.push_back(
+        {size.workload, size.values, size.time_ms.value_or(0), size.speedup.value_or(0)});
+    for (const auto& [name, value] : size.values) {
       auto& [low, high] = one.verified.try_emplace(name, value, value).first->second;
       low = std::min(low, value);
       high = std::max(high, value);

@@ -4,17 +4,16 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "engine/json/json_reader.h"
 #include "engine/log/run_folder.h"
 #include "engine/plugin/runner.h"
 #include "engine/plugin/versions.h"
 #include "engine/run/portfolio.h"
 #include "engine/run/record.h"
+#include "experiments/setup/portfolio_record.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
 #include "moves/edit/contract_text.h"
@@ -24,7 +23,6 @@ namespace warpath {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Kernels for all sizes whose text is read to learn what they rely on: the fastest so many.
 constexpr std::size_t kMostRead = 12;
@@ -134,41 +132,41 @@ std::string condition_code(const Bindings& when) {
   return out.empty() ? "else" : out;
 }
 
-json kernels_json(const RecordedRun& run, const Offers& offers, const Portfolio& portfolio) {
-  auto out = json::array();
+std::vector<PortfolioRecord::Kernel> kernels_of(const RecordedRun& run,
+                                                const Offers& offers,
+                                                const Portfolio& portfolio) {
+  std::vector<PortfolioRecord::Kernel> out;
   for (std::size_t k = 0; k < portfolio.kernels.size(); ++k) {
     const Measured& one = offers.measured[portfolio.kernels[k]];
     const std::string file = version_file("portfolio/kernel", k);
-    const bool own = one.node == 0;
-    SourceContract contract = source_contract(run.spec(), run.device(), one.kernel);
-    out.push_back({{"key", run.nodes()[one.node].key.hex()},
-                   {"move", run.nodes()[one.node].move},
-                   {"when", one.kernel.when},
-                   {"decision", condition_code(one.kernel.when) + " -> " + file},
-                   {"file", file},
-                   {"is_spec_kernel", own},
-                   {"contract", to_json(contract)}});
+    out.push_back({.key = run.nodes()[one.node].key,
+                   .move = run.nodes()[one.node].move,
+                   .when = one.kernel.when,
+                   .decision = condition_code(one.kernel.when) + " -> " + file,
+                   .file = file,
+                   .is_spec_kernel = one.node == 0,
+                   .contract = source_contract(run.spec(), run.device(), one.kernel)});
   }
   return out;
 }
 
-json sizes_json(const Offers& offers, const Portfolio& portfolio) {
-  auto out = json::array();
+std::vector<PortfolioRecord::Size> sizes_of(const Offers& offers, const Portfolio& portfolio) {
+  std::vector<PortfolioRecord::Size> out;
   for (std::size_t w = 0; w < offers.sizes.size(); ++w) {
     const PortfolioSize& size = offers.sizes[w];
     const double ratio = offers.measured[portfolio.kernels[portfolio.serving[w]]].ratios[w];
-    const bool timed = size.role != WorkloadRole::regress;
-    const auto known = [&](double value) { return timed ? json(value) : json(); };
-    out.push_back({{"workload", offers.names[w]},
-                   {"role", role_text(size.role)},
-                   {"weight", size.weight},
-                   {"values", size.values},
-                   {"kernel", portfolio.serving[w]},
-                   {"baseline_ms", known(size.baseline_ns * 1e-6)},
-                   {"time_ms", known(size.baseline_ns * ratio * 1e-6)},
-                   {"speedup", known(1 / ratio)},
-                   {"best_speedup", known(1 / portfolio.best_ratios[w])},
-                   {"loss", known(1 - portfolio.best_ratios[w] / ratio)}});
+    PortfolioRecord::Size& one = out.emplace_back();
+    one.workload = offers.names[w];
+    one.role = size.role;
+    one.weight = size.weight;
+    one.values = size.values;
+    one.kernel = portfolio.serving[w];
+    if (size.role == WorkloadRole::regress) continue;
+    one.baseline_ms = size.baseline_ns * 1e-6;
+    one.time_ms = size.baseline_ns * ratio * 1e-6;
+    one.speedup = 1 / ratio;
+    one.best_speedup = 1 / portfolio.best_ratios[w];
+    one.loss = 1 - portfolio.best_ratios[w] / ratio;
   }
   return out;
 }
@@ -176,9 +174,9 @@ json sizes_json(const Offers& offers, const Portfolio& portfolio) {
 }  // namespace
 
 void ship_portfolio(const fs::path& folder, const KernelSpec& spec, const DeviceFacts& device) {
-  const fs::path file = folder / "portfolio.json", kernels = folder / "portfolio";
+  const fs::path kernels = folder / "portfolio";
   std::error_code ignored;
-  fs::remove(file, ignored);
+  fs::remove(folder / "portfolio.json", ignored);
   fs::remove_all(kernels, ignored);
   const std::vector<ServedSize> sizes =
       served_sizes(spec, device, baseline_variant(spec), nullptr, nullptr);
@@ -200,15 +198,13 @@ void ship_portfolio(const fs::path& folder, const KernelSpec& spec, const Device
         folder / version_file("portfolio/kernel", k),
         shipped_source(run.spec(), kernel, source_contract(run.spec(), run.device(), kernel)));
   }
-  const json out{{"schema", 1},
-                 {"name", run.run().name},
-                 {"runner", run.run().runner},
-                 {"device", run.device().name},
-                 {"floor", kPortfolioFloor},
-                 {"speedup", 1 / portfolio.ratio},
-                 {"kernels", kernels_json(run, offers, portfolio)},
-                 {"sizes", sizes_json(offers, portfolio)}};
-  write_file_atomically(file, out.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write_portfolio(folder, {.name = run.run().name,
+                           .runner = run.run().runner,
+                           .device = run.device().name,
+                           .floor = kPortfolioFloor,
+                           .speedup = 1 / portfolio.ratio,
+                           .kernels = kernels_of(run, offers, portfolio),
+                           .sizes = sizes_of(offers, portfolio)});
 }
 
 }  // namespace warpath

@@ -1,25 +1,19 @@
 #include "experiments/setup/served_sizes.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/format.h"
 #include "engine/plugin/runner.h"
 #include "engine/plugin/versions.h"
 #include "engine/run/record.h"
+#include "engine/spec/spec_fields_io.h"
 
 namespace warpath {
 
 std::string_view role_text(WorkloadRole role) {
-  switch (role) {
-    case WorkloadRole::score:
-      return "score";
-    case WorkloadRole::regress:
-      return "regress";
-    case WorkloadRole::guard:
-      return "guard";
-  }
-  return "";
+  return std::ranges::find(EnumWords<WorkloadRole>::rows, role,
+                           &std::pair<std::string_view, WorkloadRole>::second)
+      ->first;
 }
 
 const Outcome* counted_outcome(const RecordedNode& node) {
@@ -66,25 +60,6 @@ std::string differing_text(const std::vector<ServedSize>& sizes, const Bindings&
       return it != one.values.end() && it->second == v;
     });
     if (!same) out += (out.empty() ? "" : ", ") + name + " = " + std::to_string(value);
-  }
-  return out;
-}
-
-nlohmann::json to_json(const std::vector<ServedSize>& sizes, const Variant& variant) {
-  const std::vector<const Variant*> kernels = kernels_of(variant);
-  auto out = nlohmann::json::array();
-  for (const ServedSize& one : sizes) {
-    const bool timed = one.time_ns > 0;
-    out.push_back(
-        {{"workload", one.workload},
-         {"role", role_text(one.role)},
-         {"values", one.values},
-         {"when", kernels[one.version]->when},
-         {"version", one.version},
-         {"file", version_file("best_kernel", one.version)},
-         {"baseline_ms", timed ? nlohmann::json(one.baseline_ns * 1e-6) : nlohmann::json()},
-         {"best_ms", timed ? nlohmann::json(one.time_ns * 1e-6) : nlohmann::json()},
-         {"speedup", timed ? nlohmann::json(one.speedup()) : nlohmann::json()}});
   }
   return out;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +37,6 @@ struct ServedSize {
 [[nodiscard]] std::string differing_text(const std::vector<ServedSize>& sizes,
                                          const Bindings& values);
 
-/// "sizes" of best_summary.json: [{workload, role, values, version, file, baseline_ms, best_ms,
-/// speedup}].
-[[nodiscard]] nlohmann::json to_json(const std::vector<ServedSize>& sizes, const Variant& variant);
 /// Header and a row a workload: what runs it, and its times.
 [[nodiscard]] std::vector<std::vector<std::string>> size_rows(const std::vector<ServedSize>& sizes,
                                                               const Variant& variant);

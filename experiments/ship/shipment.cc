@@ -8,6 +8,7 @@
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 #include "engine/text/function_text.h"
+#include "experiments/setup/best_summary.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
 #include "runners/inputs/arguments.h"
@@ -65,14 +66,11 @@ Shipment::Shipment(const fs::path& folder)
   if (!launches_kernels(runner))
     throw bad_input(folder.string(), "a run of the " + runner + " runner",
                     "a run whose kernels were built and launched (runner cuda or host)");
-  const fs::path file = folder / "best_summary.json";
-  std::error_code absent;
-  if (!fs::exists(file, absent))
+  auto summary = read_best_summary(folder);
+  if (!summary)
     throw bad_input(folder.string(), "a run without best_summary.json",
                     "a finished run: warpath run --resume --outdir continues it");
-  const json summary = read_json_file(file.string());
-  summary_ = summary.dump();
-  const JsonCursor root(summary, file.string());
+  summary_ = *std::move(summary);
   node_ = run_.find("best");
   const RecordedNode& node = run_.nodes()[node_];
   workloads_ = workloads_for(spec(), device());
@@ -80,17 +78,16 @@ Shipment::Shipment(const fs::path& folder)
   const auto scored = std::ranges::find(workloads_, WorkloadRole::score, &Workload::role);
   primary_ = scored == workloads_.end() ? workloads_.front() : *scored;
   name_ = identifier(spec().name);
-  if (node_ == 0 || !root.at("improved").boolean()) {
+  if (node_ == 0 || !summary_.improved) {
     refusal_ = "the best kernel is not faster than the original";
     return;
   }
-  if (root.at("best_key").text() != node.key.hex())
+  if (summary_.best_key != node.key)
     throw bad_input(
-        file.string(), root.at("best_key").text().substr(0, 12),
+        (folder / "best_summary.json").string(), summary_.best_key.short_hex(),
         "the best of the log, " + node.key.short_hex() + ": warpath run --resume finishes the run");
-  speedup_ = root.at("speedup").number();
-  if (const auto interval = root.find("speedup_interval"))
-    interval_ = Interval{interval->element(0).number(), interval->element(1).number()};
+  speedup_ = summary_.speedup;
+  interval_ = summary_.speedup_interval;
   const std::optional<Outcome>& outcome = node.timed_again ? node.final_outcome : node.outcome;
   if (!outcome || outcome->status != Status::ok || !outcome->verdict.passed()) {
     refusal_ = "the best kernel was not verified: " +
@@ -127,7 +124,7 @@ ShippedKernel Shipment::shipped(Variant variant) const {
 }
 
 std::string Shipment::provenance_json() const {
-  const json summary = json::parse(summary_);
+  const json summary = to_json(summary_);
   const RunEvent& run = run_.run();
   json environment = json::object();
   std::error_code absent;

@@ -13,6 +13,7 @@
 #include "engine/plugin/device_facts.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
+#include "experiments/setup/best_summary.h"
 #include "experiments/setup/recorded_run.h"
 #include "moves/edit/contract_text.h"
 #include "moves/edit/source_contract.h"
@@ -72,7 +73,7 @@ class Shipment {
   std::string name_;
   std::vector<const Workload*> workloads_;
   const Workload* primary_ = nullptr;
-  std::string summary_;  // text of best_summary.json
+  BestSummary summary_;
   std::size_t node_ = 0;
   bool has_versions_ = false;
   double speedup_ = 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/dtype.h"
 
@@ -31,12 +30,12 @@ std::vector<std::string> names_of(const std::vector<SourceContract::Pointer>& po
   return out;
 }
 
-std::string architecture(const SourceContract& c) {
+}  // namespace
+
+std::string contract_architecture(const SourceContract& c) {
   if (c.compute_capability == 0) return {};
   return "sm_" + std::to_string(c.compute_capability) + (c.exact_architecture ? "a" : "");
 }
-
-}  // namespace
 
 std::vector<std::string> contract_lines(const SourceContract& c) {
   std::vector<std::string> out;
@@ -59,7 +58,7 @@ std::vector<std::string> contract_lines(const SourceContract& c) {
     out.push_back(joined(apart, ", ") + (apart.size() == 1 ? " overlaps" : " overlap") +
                   " no other argument");
   if (c.compute_capability > 0)
-    out.push_back("device: " + architecture(c) +
+    out.push_back("device: " + contract_architecture(c) +
                   (c.exact_architecture ? " and no other architecture" : " or later"));
   if (c.dynamic_smem_bytes > SourceContract::kFreeSharedBytes)
     out.push_back(std::to_string(c.dynamic_smem_bytes) +
@@ -93,40 +92,8 @@ std::string contract_summary(const SourceContract& c) {
   if (!aligned.empty()) parts.push_back(joined(aligned, ", ") + " aligned");
   const auto apart = names_of(c.pointers, [](const SourceContract::Pointer& p) { return p.apart; });
   if (!apart.empty()) parts.push_back(joined(apart, ", ") + " apart");
-  if (c.compute_capability > 0) parts.push_back(architecture(c));
+  if (c.compute_capability > 0) parts.push_back(contract_architecture(c));
   return joined(parts, "; ");
-}
-
-nlohmann::json to_json(const SourceContract& c) {
-  nlohmann::json sizes = nlohmann::json::object(), alignment = nlohmann::json::object(),
-                 apart = nlohmann::json::array();
-  for (const auto& f : c.sizes) sizes[f.argument] = f.values;
-  for (const auto& p : c.pointers) {
-    alignment[p.argument] = p.alignment_bytes;
-    if (p.apart) apart.push_back(p.argument);
-  }
-  const auto texts = [](const std::array<Expression, 3>& t) {
-    return nlohmann::json{t[0].text(), t[1].text(), t[2].text()};
-  };
-  return {{"narrowed", c.narrowed},
-          {"summary", contract_summary(c)},
-          {"sizes", sizes},
-          {"ignored_inputs", c.ignored},
-          {"alignment_bytes", alignment},
-          {"no_overlap", apart},
-          {"device",
-           {{"measured_on", c.device},
-            {"architecture", architecture(c)},
-            {"exact", c.exact_architecture},
-            {"dynamic_smem_bytes", c.dynamic_smem_bytes}}},
-          {"launch",
-           {{"grid", texts(c.launch.grid)},
-            {"block", texts(c.launch.block)},
-            {"cluster", texts(c.launch.cluster)},
-            {"dynamic_smem_bytes", c.launch.dynamic_smem_bytes.text()}}},
-          {"macros", c.macros},
-          {"verified", c.verified},
-          {"unread", c.unread}};
 }
 
 std::string shipped_source(const KernelSpec& spec,
@@ -154,7 +121,7 @@ std::string shipped_source(const KernelSpec& spec,
     const std::string least = std::to_string(contract.compute_capability * 10);
     out += "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ " +
            std::string(contract.exact_architecture ? "!=" : "<") + " " + least +
-           "\n#error \"needs " + architecture(contract) + "\"\n#endif\n";
+           "\n#error \"needs " + contract_architecture(contract) + "\"\n#endif\n";
   }
   out += variant.source;
   if (out.back() != '\n') out += '\n';

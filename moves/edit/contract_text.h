@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,8 @@ namespace warpath {
 /// "N = 32768; x, y aligned to 16 bytes and apart; sm_90a": the additional assumptions in one
 /// line; empty if there are none.
 [[nodiscard]] std::string contract_summary(const SourceContract& contract);
-[[nodiscard]] nlohmann::json to_json(const SourceContract& contract);
+/// "sm_90", "sm_90a" if no other architecture will do; empty if any will.
+[[nodiscard]] std::string contract_architecture(const SourceContract& contract);
 
 /// The variant's source for shipping: the measured text unchanged, preceded by the contract as a
 /// comment, the macros it is compiled with and a check of the architecture, followed by `const

@@ -275,6 +275,7 @@ SourceContract contract_of(const KernelSpec& spec,
       out.ignored.push_back(arg.name);
   }
   const Reading nothing;
+  std::ranges::sort(out.sizes, {}, &SourceContract::Fixed::argument);
   for (const auto& [name, pointer] : (now ? *now : nothing).pointers)
     out.pointers.push_back(pointer);
 

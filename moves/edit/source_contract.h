@@ -32,7 +32,7 @@ struct SourceContract {
     bool apart = false;                ///< no other argument overlaps it (restrict)
     bool operator==(const Pointer&) const = default;
   };
-  std::vector<Fixed> sizes;
+  std::vector<Fixed> sizes;  ///< by argument, as pointers
   /// Input tensors that the spec's kernel reads and the source does not: it is only valid for their
   /// values in the workloads.
   std::vector<std::string> ignored;

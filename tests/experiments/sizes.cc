@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "experiments/setup/best_summary.h"
+#include "experiments/setup/portfolio_record.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath;
@@ -141,11 +144,28 @@ TEST_CASE("a run of several sizes says what runs each of them, and find looks it
       other["kernel"]["source_code"].get<std::string>() + "\nint more;";
   write_file(spec, other.dump());
   CHECK(run_program({"find", out, "--input", spec}).code == 2);
-  // Damage elsewhere is passed over.
-  write_file(run / "portfolio.json", "{");
-  const ProgramResult damaged = run_program({"find", out});
-  CHECK(damaged.code == 2);
-  CHECK(damaged.err.find("passed over") != std::string::npos);
+
+  // What a run wrote reads as the same; damage is passed over, with its file and key.
+  const auto typed = warpath::read_best_summary(run);
+  REQUIRE(typed);
+  CHECK(to_json(*typed) == summary);
+  const auto typed_portfolio = warpath::read_portfolio(run);
+  REQUIRE(typed_portfolio);
+  warpath::write_portfolio(run, *typed_portfolio);
+  CHECK(json::parse(read_file(run / "portfolio.json")) == portfolio);
+  json wrong = portfolio;
+  wrong["sizes"][0]["kernel"] = kernels.size();
+  for (const auto& [text, problem] : std::map<std::string, std::string>{
+           {"{", "portfolio.json"},
+           {wrong.dump(), "portfolio.json:/sizes/0/kernel: got"},
+           {"{\"schema\": 2}", "portfolio.json:/schema: got 2, expected 1"}}) {
+    CAPTURE(text);
+    write_file(run / "portfolio.json", text);
+    const ProgramResult damaged = run_program({"find", out});
+    CHECK(damaged.code == 2);
+    CHECK(damaged.err.find("passed over") != std::string::npos);
+    CHECK(damaged.err.find(problem) != std::string::npos);
+  }
 }
 
 TEST_CASE("sizes that cannot be read are refused with a line") {
