@@ -11,6 +11,7 @@
 #include "engine/text/tokens.h"
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
+#include "experiments/init/foreign_names.h"
 #include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/thread_layout.h"
@@ -389,9 +390,18 @@ class Drafting {
                       {"is_size", true}});
     }
     for (const std::string& note : options_.notes) guess("/kernel/source_file", note);
+    for (const auto& [name, taken] : options_.replaced) {
+      if (source_.find(replacement_mark(name)) != std::string::npos)
+        guess("/kernel/source_file", name + " is declared nowhere; " + taken + " is taken");
+    }
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
             type + " is a type that the file does not declare; float is taken");
+    for (const auto& [word, value] : unit_.bindings()) {
+      if (!word.starts_with("CUD") && source_.find(word) != std::string::npos)
+        guess("/kernel/source_file",
+              word + " is declared nowhere; " + std::to_string(value) + " is taken");
+    }
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -14,15 +13,10 @@
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
 #include "experiments/init/kernel_signature.h"
-#include "experiments/init/kernel_text.h"
-#include "experiments/init/project_folders.h"
 #include "experiments/init/struct_parameters.h"
 #include "moves/model/facts.h"
-#include "tests/support/temporary_folder.h"
 
 using namespace warpath;
-using test::put_text;
-using test::TemporaryFolder;
 
 namespace {
 
@@ -57,11 +51,6 @@ class Reaches {
 };
 
 const std::string kIndex = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
-
-std::string text_of_kernel(const std::string& source, const TextOptions& options = {}) {
-  const model::Unit unit = model::parse(source);
-  return kernel_text(unit, *unit.find_kernel("k"), options);
-}
 
 /// The launch of `k` in a host function after these statements.
 std::optional<HostLaunch> launch(const std::string& parameters,
@@ -210,23 +199,6 @@ TEST_CASE("a variable that is set again, or read from outside, is not followed")
   CHECK_FALSE(launch("float* p", "other<<<1, 1>>>(p);"));
 }
 
-TEST_CASE("a kernel's text has what it names of its file, device headers and nothing of the host") {
-  const std::string source =
-      "#include <iostream>\n#include <cuda_fp16.h>\n#define N 4\n#define M 5\n"
-      "namespace a {\n__device__ int twice(int x) { return 2 * x; }\nint host() { return M; }\n}\n"
-      "__global__ void other() {}\n__global__ void k(int* p) { p[0] = a::twice(N); }\n"
-      "int main() { k<<<1, 1>>>(nullptr); std::cout << 1; }\n";
-  const TextOptions options{.keeps_header = [](auto name) { return name == "cuda_fp16.h"; },
-                            .settable = {"N"}};
-  CHECK(text_of_kernel(source, options) ==
-        "#include <cuda_fp16.h>\n#ifndef N\n#define N 4\n#endif\n"
-        "__device__ int twice(int x) { return 2 * x; }\n"
-        "__global__ void k(int* p) { p[0] = twice(N); }\n");
-  CHECK(text_of_kernel("const int kWide = 8;\n__global__ void k(int* p) { p[kWide] = 0; }\n",
-                       {.settable = {"kWide"}}) ==
-        "#ifndef kWide\n#define kWide 8\n#endif\n__global__ void k(int* p) { p[kWide] = 0; }\n");
-}
-
 TEST_CASE("template arguments of a launch that only its function knows are values, or unknown") {
   const std::string source =
       "template <typename T, int A, int B, int C> __global__ void k(T* y) { y[threadIdx.x] = A; }\n"
@@ -301,50 +273,6 @@ TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without
   const model::Unit plain = model::parse("__global__ void k(float* x) { *x = 0; }");
   CHECK_FALSE(kernel_of_accessors(plain, *plain.find_kernel("k"), none));
   CHECK(none.empty());
-}
-
-TEST_CASE("the folders of a file's project are those around it, up to the project's top") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "top/include");
-  std::filesystem::create_directories(folder.path() / "top/src/cuda");
-  put_text(folder.path() / "top/src/README.md", "");
-  const auto top = folder.path() / "top";
-  const auto file = top / "src/cuda/k.cu";
-  const auto inner = project_folders(file);
-  REQUIRE(inner.size() >= 2);
-  CHECK(inner[0] == (top / "src/cuda").string());
-  CHECK(inner[1] == (top / "src").string());
-  put_text(top / ".git", "");
-  CHECK(project_folders(file) == std::vector<std::string>{(top / "src/cuda").string(),
-                                                          (top / "src").string(), top.string(),
-                                                          (top / "include").string()});
-}
-
-TEST_CASE("a kernel's text leaves out what it has no types or macros for") {
-  CHECK(text_of_kernel(
-            "template <typename T>\nBOUNDS_1(1024) __global__ void k(T* p) { *p = 0; }\n") ==
-        "template <typename T>\n __global__ void k(T* p) { *p = 0; }\n");
-  CHECK(text_of_kernel("#include <cuda_fp8.h>\n#include <cuda_fp16.h>\nusing namespace other;\n"
-                       "#define BOTH __device__\n#define INLINE BOTH inline\n"
-                       "template <typename T> struct Zero { static T of() { return 0; } };\n"
-                       "template <> struct Zero<Half> { static Half of() { return half(0); } };\n"
-                       "template <> struct Zero<int> { static int of() { return 0; } };\n"
-                       "INLINE float zero() { return Zero<float>::of(); }\n"
-                       "__global__ void k(float* p) { *p = zero(); }\n",
-                       {.keeps_header = [](auto) { return true; }}) ==
-        "#include <cuda_fp16.h>\n#define BOTH __device__\n#define INLINE BOTH inline\n"
-        "template <typename T> struct Zero { static T of() { return 0; } };\n"
-        "template <> struct Zero<int> { static int of() { return 0; } };\n"
-        "INLINE float zero() { return Zero<float>::of(); }\n"
-        "__global__ void k(float* p) { *p = zero(); }\n");
-}
-
-TEST_CASE("a macro that is undefined again is the kernel's only where something between uses it") {
-  CHECK(text_of_kernel("#define T double\n#undef T\n#define T char\n#define ONE 1\n#undef T\n"
-                       "#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
-                       "__global__ void k(float* T) { *T = one(); }\n") ==
-        "#define ONE 1\n#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
-        "__global__ void k(float* T) { *T = one(); }\n");
 }
 
 TEST_CASE("what a kernel divides by is not guessed to be 0") {
