@@ -116,6 +116,17 @@ TEST_CASE("values that are indices stand for a range") {
   CHECK(gather.shape("x") == "[#at][c]");
 }
 
+TEST_CASE("extents of a grid's points are what these are divided by, not what a loop's are") {
+  const Reaches k(
+      "float* y, const float* x, int n, int h, int w, int c",
+      "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * "
+      "gridDim.x)\n  for (int j = 0; j < n; ++j) y[i] = x[i / w % h * w + i % w + j / c];");
+  CHECK(extents_of_points(k.facts(), "x") == std::set<std::string>{"h", "w"});
+  const Reaches guarded("float* y, int n, int w", kIndex + "if (i < n) y[i / w] = 0;");
+  CHECK(extents_of_points(guarded.facts(), "x") == std::set<std::string>{"w"});
+  CHECK(extents_of_points(guarded.facts(), "y").empty());
+}
+
 TEST_CASE("stores reach every element only if the model follows all that they depend on") {
   const Bindings numbers{{"n", 100}, {"c", 4}, {"blockDim.x", 32}, {"gridDim.x", 4}};
   const auto all = [&](const std::string& body, std::int64_t elements) {
@@ -236,10 +247,41 @@ TEST_CASE("of a template argument what only the launching function knows is floa
   CHECK(real[0].why.empty());
 }
 
+TEST_CASE("of launches of several instances the one in the middle is taken, which is said") {
+  const std::string source =
+      "template <int B> __global__ void k(float* y) { y[threadIdx.x] = B; }\n"
+      "void run(float* y, int n) { switch (n) { case 0: k<0><<<1, 1>>>(y); break;\n"
+      "case 5: k<5><<<1, 32>>>(y); break; case 9: k<9><<<1, 512>>>(y); } }\n";
+  const model::Unit unit = model::parse(source);
+  const auto found = find_launch(unit, *unit.find_function("k"));
+  REQUIRE(found);
+  CHECK(found->template_arguments == std::vector<std::string>{"5"});
+  CHECK(shown(found->block[0]) == "32");
+  CHECK(found->instances_differ);
+  const auto same = launch("float* p", "k<<<1, 1>>>(a);\nk<<<2, 2>>>(a);");
+  REQUIRE(same);
+  CHECK(shown(same->grid[0]) == "1");
+  CHECK_FALSE(same->instances_differ);
+}
+
+TEST_CASE("an enumeration is the integer that it is") {
+  const model::Unit unit = model::parse(
+      "enum class Mode { first, second };\nenum Small : unsigned char { a };\n"
+      "__global__ void k(float* y, Mode mode, Small small) { *y = mode == Mode::first; }\n");
+  std::string why;
+  const auto parameters = kernel_parameters(unit, *unit.find_kernel("k"), {}, why);
+  REQUIRE(parameters);
+  CHECK((parameters->at(1).dtype == DType::i32 && parameters->at(1).is_enumeration));
+  CHECK((parameters->at(2).dtype == DType::u8 && parameters->at(2).is_enumeration));
+  CHECK_FALSE(parameters->at(0).is_enumeration);
+  CHECK_FALSE(kernel_of_members(unit, *unit.find_kernel("k"), why));
+  CHECK(why.empty());
+}
+
 TEST_CASE("a type parameter that no launch gives is float, one that is named like an index int") {
   const model::Unit unit = model::parse(
-      "template <typename T, typename IndexType, typename index_t, typename Point>\n"
-      "__global__ void k(T* y, IndexType n, index_t m, Point p) { y[n + m] = p; }\n");
+      "template <typename T, typename IndexType, typename T_int, typename Point>\n"
+      "__global__ void k(T* y, IndexType n, T_int m, Point p) { y[n + m] = p; }\n");
   const model::Function& kernel = *unit.find_function("k");
   CHECK(instance_name(kernel, template_arguments(unit, kernel, {}, 4)) ==
         "k<float, int, int, float>");
@@ -327,6 +369,22 @@ TEST_CASE("members of a struct become parameters, for what reads kernels") {
             {"x", "p"}, {"y", "p"}, {"p_s", "p"}, {"p_n", "p"}, {"rows", "q"}});
 }
 
+TEST_CASE("vectors that are passed by value, or within a struct, become their components") {
+  const model::Unit unit = model::parse(
+      "struct P { float* y; int2 size; int3 pad; };\n"
+      "__global__ void k(P p, float3 o, const dim3 g) { p.y[p.size.x + p.pad.z] = o.y * g.x; }\n");
+  std::string why;
+  const auto members = kernel_of_members(unit, *unit.find_kernel("k"), why);
+  CHECK(why.empty());
+  REQUIRE(members);
+  CHECK(members->source.find("void k(float * y, int size_x, int size_y, int pad_x, int pad_y, int "
+                             "pad_z, float o_x, float o_y, float o_z, unsigned int g_x, unsigned "
+                             "int g_y, unsigned int g_z) { y[size_x + pad_z] = o_y * g_x; }") !=
+        std::string::npos);
+  CHECK(members->member_of.at("size_y") == "p");
+  CHECK(members->member_of.at("o_z") == "o");
+}
+
 TEST_CASE("a struct that a spec cannot say is refused with the reason") {
   const auto reason = [](const std::string& source) {
     const model::Unit unit = model::parse(source);
@@ -338,6 +396,11 @@ TEST_CASE("a struct that a spec cannot say is refused with the reason") {
         "parameter p of type P, a struct with members that are no numbers and no pointers to them");
   CHECK(reason("struct P { int n; };\n__device__ int f(P p);\n__global__ void k(P p, int* y) { *y "
                "= f(p); }") == "parameter p of type P, a struct that is used as a whole");
+  // the vector begins behind a gap that its components would not have
+  CHECK(reason("struct P { int n; int2 at; };\n__global__ void k(P p, int* y) { *y = p.at.x; }")
+            .starts_with("parameter p of type P"));
+  CHECK(reason("__global__ void k(int2 at, int2* y) { *y = at; }") ==
+        "parameter at of type int2, a struct that is used as a whole");
   CHECK(reason("__global__ void k(int n, float* y) { *y = n; }").empty());
 }
 
@@ -360,7 +423,42 @@ TEST_CASE("guessed sizes are halved until tensors and grids have what a device t
   CHECK(sizes.gpu.at("k") == 1 << 22);
   CHECK(fit_sizes(sizes, {{.factors = factors({"m"}), .gpu = 8, .host = 8}}, 16));
   CHECK(sizes.gpu.at("m") == 8);  // below the step, since nothing else is within the limit
+  // of a size that a launch gives only the host's is changed, which is smaller already
+  CHECK(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1 << 20}}, 16));
+  CHECK(sizes.gpu.at("k") == 1 << 22);
+  CHECK(sizes.host.at("k") <= 1 << 10);
+  sizes.host.at("k") = 1 << 22;
   CHECK_FALSE(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1}}, 16));
+}
+
+TEST_CASE("as many points are guessed as the extents make up that their number is divided by") {
+  const ArgumentSizes sizes = argument_sizes({.integers = {"points", "h", "w", "kH", "mode"},
+                                              .extents = {"points", "h", "w", "kH"},
+                                              .of_grid = {"points"},
+                                              .alone = {"points"},
+                                              .of_points = {{"points", {"h", "w"}}},
+                                              .choices = {"mode"},
+                                              .multiples = {},
+                                              .given = {}});
+  CHECK(sizes.host.at("h") > 1);
+  CHECK(sizes.host.at("points") % (sizes.host.at("h") * sizes.host.at("w")) == 0);
+  CHECK(sizes.gpu.at("points") > sizes.gpu.at("h") * sizes.gpu.at("w"));
+  CHECK(sizes.gpu.at("kH") == 3);
+  CHECK(sizes.gpu.at("mode") == 0);
+}
+
+TEST_CASE("a size in the grid is one by its name, unless an axis of the grid is that size") {
+  const auto guessed = [](const std::set<std::string>& alone) {
+    return argument_sizes({.integers = {"pad", "n"},
+                           .extents = {"pad", "n"},
+                           .of_grid = {"pad", "n"},
+                           .alone = alone,
+                           .multiples = {},
+                           .given = {}})
+        .gpu.at("pad");
+  };
+  CHECK(guessed({}) == 0);
+  CHECK(guessed({"pad"}) > 1);
 }
 
 TEST_CASE(
