@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -14,12 +15,13 @@
 #include "engine/spec/spec_load.h"
 #include "experiments/capture/captured_kernel.h"
 #include "experiments/exchange/python_reference.h"
-#include "experiments/exchange/solution_text.h"
 #include "experiments/init/accessor_parameters.h"
 #include "experiments/init/captured_draft.h"
+#include "experiments/init/foreign_names.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/imported_draft.h"
-#include "experiments/init/project_folders.h"
+#include "experiments/init/kernel_text.h"
+#include "experiments/init/project_text.h"
 #include "experiments/init/spec_draft.h"
 #include "experiments/init/struct_parameters.h"
 #include "experiments/setup/spec_problems.h"
@@ -63,20 +65,6 @@ std::vector<std::string> folders_of(const Arguments& arguments, const std::strin
     if (!fs::is_directory(folder, none)) throw bad_input("--" + flag, folder, "a folder");
   }
   return folders;
-}
-
-/// The file's text with the headers of `folders` and of its project. Those of the project are left
-/// out where they cannot be read together.
-FlatSource text_with_headers(const std::string& file, const std::vector<std::string>& folders) {
-  std::vector<std::string> all = folders;
-  for (const std::string& folder : project_folders(file)) all.push_back(folder);
-  try {
-    return cuda_text(file, all, AngledHeaders::looked_up);
-  } catch (const Error& error) {
-    FlatSource own = cuda_text(file, folders);
-    std::fprintf(stderr, "headers of the project are left out: %s\n", error.what());
-    return own;
-  }
 }
 
 /// `folder` as a spec at `spec_path` names it.
@@ -162,11 +150,13 @@ int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
   const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
   const std::vector<std::string> folders = folders_of(arguments, "include");
-  const FlatSource flat_source = text_with_headers(file, folders);
+  const FlatSource flat_source = project_text(file, wanted, folders);
   for (const MissingHeader& missing : flat_source.missing)
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
-  const model::Unit unit = model::parse(flat_source.text);
+  std::map<std::string, std::string> replaced;
+  const std::string text = with_foreign_names(flat_source.text, replaced);
+  const model::Unit unit = model::parse(text, reading_options(text));
   const model::Function& kernel = chosen_kernel(unit, file, wanted);
   const std::string name(kernel.name);
   const fs::path spec_path = arguments.value("output").value_or(name + ".json");
@@ -185,6 +175,7 @@ int init(const Arguments& arguments, const Program&) {
                        .whole = nullptr,
                        .whole_kernel = nullptr,
                        .notes = {},
+                       .replaced = replaced,
                        .system_include_folders = {},
                        .system_folders = {}};
   options.system_folders = folders_of(arguments, "system-include");
@@ -215,7 +206,7 @@ int init(const Arguments& arguments, const Program&) {
                     "pointers and sizes; write a kernel around it that takes these");
   std::optional<model::Unit> of_pointers;
   if (accessors && !captured) {
-    of_pointers.emplace(model::parse(accessors->source));
+    of_pointers.emplace(model::parse(accessors->source, reading_options(accessors->source)));
     options.notes = accessors->notes;
   }
   const model::Unit& whole = of_pointers ? *of_pointers : unit;
@@ -227,7 +218,7 @@ int init(const Arguments& arguments, const Program&) {
                     "kernel around it, or the spec by hand (docs/spec.md)");
   std::optional<model::Unit> flat;
   if (members && !captured) {
-    flat.emplace(model::parse(members->source));
+    flat.emplace(model::parse(members->source, reading_options(members->source)));
     options.member_of = members->member_of;
     options.whole = &whole;
     options.whole_kernel = &whole_kernel;

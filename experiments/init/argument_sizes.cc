@@ -17,6 +17,7 @@ namespace warpath {
 namespace {
 
 constexpr std::int64_t kMostMultiple = 4096;
+constexpr std::int64_t kMostProduct = std::int64_t{1} << 40U;
 
 /// Values of what is named like no extent of data.
 std::optional<std::int64_t> by_name(const std::string& name) {
@@ -24,8 +25,8 @@ std::optional<std::int64_t> by_name(const std::string& name) {
     return std::regex_search(name, std::regex(pattern, std::regex::icase));
   };
   if (has("pad|offset|start|begin|axis")) return 0;
-  if (has("^stride(_?[xyzhwd])?$|dilation|group|step")) return 1;
-  if (has("kernel_?(size|w|h|d)|^k(size|[whd])$|pool|radius|window|filter")) return 3;
+  if (has("^stride(_?[xyzhwd])?$|^d[whdt]$|dilation|group|step")) return 1;
+  if (has("kernel_?(size|w|h|d)|^k(size|[whdt])$|pool|radius|window|filter")) return 3;
   return std::nullopt;
 }
 
@@ -47,9 +48,9 @@ std::int64_t product(const std::vector<Expression>& factors, const Bindings& val
   return out;
 }
 
-/// Halves what `why` lets change until the product is at most `most`; true if anything changed.
+/// Halves what `open` lets change until the product is at most `most`; true if anything changed.
 bool fit(Bindings& values,
-         const std::map<std::string, std::string>& why,
+         const std::set<std::string>& open,
          const std::vector<Expression>& factors,
          std::int64_t most,
          std::int64_t step) {
@@ -59,7 +60,7 @@ bool fit(Bindings& values,
     for (const Expression& factor : factors) {
       for (const std::string& name : factor.names()) {
         const auto value = values.find(name);
-        if (value == values.end() || !why.contains(name) || value->second <= step) continue;
+        if (value == values.end() || !open.contains(name) || value->second <= step) continue;
         if (largest == nullptr || value->second > *largest) largest = &value->second;
       }
     }
@@ -125,11 +126,17 @@ std::int64_t size_step(const std::set<std::int64_t>& multiples) {
 }
 
 bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step) {
+  std::set<std::string> guessed;
+  for (const auto& [name, why] : sizes.why) guessed.insert(name);
+  std::set<std::string> open = guessed;  // on the host all that is smaller there
+  for (const auto& [name, value] : sizes.host) {
+    if (value < sizes.gpu.at(name)) open.insert(name);
+  }
   bool changed = false;
   for (const SizeLimit& limit : limits) {
     for (const std::int64_t multiple : {step, std::int64_t{1}}) {
-      changed = fit(sizes.gpu, sizes.why, limit.factors, limit.gpu, multiple) || changed;
-      changed = fit(sizes.host, sizes.why, limit.factors, limit.host, multiple) || changed;
+      changed = fit(sizes.gpu, guessed, limit.factors, limit.gpu, multiple) || changed;
+      changed = fit(sizes.host, open, limit.factors, limit.host, multiple) || changed;
     }
   }
   return changed;
@@ -139,13 +146,17 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
   constexpr std::int64_t kGpu[] = {std::int64_t{1} << 22U, 2048, 256, 64};
   constexpr std::int64_t kHost[] = {10000, 100, 20, 12};
   constexpr std::int64_t kInner = 16;  // trips of a loop that no tensor knows
-  const std::size_t rank = std::clamp<std::size_t>(question.rank, 1, 4) - 1;
+  std::size_t most = question.rank;
+  for (const auto& [name, extents] : question.of_points) most = std::max(most, extents.size() + 1);
+  const std::size_t rank = std::clamp<std::size_t>(most, 1, 4) - 1;
   const std::int64_t multiple = size_step(question.multiples);
   ArgumentSizes out;
   for (const std::string& name : question.integers) {
     const bool extent = question.extents.contains(name);
     std::int64_t gpu = 1, host = 1;
-    if (const auto value = by_name(name); value && !question.of_grid.contains(name)) {
+    if (question.choices.contains(name)) {
+      gpu = host = 0;
+    } else if (const auto value = by_name(name); value && !question.alone.contains(name)) {
       gpu = host = std::max<std::int64_t>(*value, question.divisors.contains(name) ? 1 : 0);
     } else if (extent) {
       gpu = rounded_up(kGpu[rank], multiple);
@@ -162,6 +173,17 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
     }
     out.gpu[name] = gpu;
     out.host[name] = host;
+  }
+  for (const auto& [name, extents] : question.of_points) {
+    if (!out.why.contains(name)) continue;
+    for (Bindings* const sizes : {&out.gpu, &out.host}) {
+      std::int64_t& points = sizes->at(name);
+      for (const std::string& extent : extents) {
+        const auto found = sizes->find(extent);
+        const std::int64_t factor = found == sizes->end() || extent == name ? 1 : found->second;
+        if (factor > 1 && points <= kMostProduct / factor) points *= factor;
+      }
+    }
   }
   return out;
 }

@@ -21,9 +21,13 @@ struct SizeQuestion {
   std::vector<std::string> integers;  ///< parameters, then sizes of the spec alone, in order
   std::set<std::string> extents;      ///< those that some grid, tensor or loop has as an extent
   std::set<std::string> of_grid;      ///< those of the grid
+  std::set<std::string> alone{};      ///< of those the ones that an axis of the grid is
   std::size_t rank = 1;               ///< most names in one tensor's extents
   std::set<std::string> divisors{};   ///< names_divided_by of the text: none may be 0
-  std::set<std::int64_t> multiples;   ///< of which sizes should be multiples
+  /// By one of `alone`: what the number of its axis's points is a product of.
+  std::map<std::string, std::set<std::string>> of_points{};
+  std::set<std::string> choices{};            ///< values of enumerations: their first
+  std::set<std::int64_t> multiples;           ///< of which sizes should be multiples
   std::map<std::string, std::int64_t> given;  ///< by a launch
 };
 
@@ -40,8 +44,9 @@ struct SizeLimit {
 /// The least common multiple of what sizes should be multiples of, as far as it is small.
 [[nodiscard]] std::int64_t size_step(const std::set<std::int64_t>& multiples);
 
-/// Halves guessed sizes, the largest first, down to `step`, and below it where that is not enough,
-/// until they are within the limits where that is possible. True if one changed.
+/// Halves guessed sizes, on the host also those that are smaller there, the largest first, down to
+/// `step`, and below it where that is not enough, until they are within the limits where that is
+/// possible. True if one changed.
 bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step);
 
 /// A few megabytes a tensor on a GPU, a few thousand elements on the host.

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "experiments/init/index_coverage.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 
@@ -18,6 +19,7 @@ using model::Polynomial;
 namespace {
 
 constexpr std::int64_t kMeanRow = 8;  // non-zeros of a sparse row
+constexpr int kSmallPlaces = 4;       // what an index that is not followed may be made of
 
 /// nx * ny - nx - 1, what a stencil reaches, is part of nx * ny; nothing for other sizes.
 std::optional<Polynomial> whole_of(const Polynomial& end) {
@@ -36,6 +38,25 @@ std::optional<Polynomial> whole_of(const Polynomial& end) {
       return whole;
   }
   return std::nullopt;
+}
+
+/// True if an element that is read becomes an integer by itself: `int label = labels[i]`, and
+/// `(int)labels[i]`.
+bool becomes_integer(const model::Unit& unit, const Access& access) {
+  const auto is_integer = [&](model::Span type) {
+    const auto dtype = model::dtype_of_type(unit.resolved_type(unit.plain_text(type)));
+    return dtype && !info(*dtype).is_float && *dtype != DType::boolean;
+  };
+  const model::Expr* at = access.expr;
+  for (; at != nullptr && at->parent != nullptr && at->parent->is(model::ExprKind::cast);
+       at = at->parent) {
+    if (is_integer(at->parent->type)) return true;
+  }
+  if (at == nullptr || at->parent != nullptr || access.in_helper || access.stmt == nullptr)
+    return false;
+  return std::ranges::any_of(access.stmt->declarators, [&](const model::Declarator* declared) {
+    return declared->value() == at && !declared->is_pointer() && is_integer(declared->type);
+  });
 }
 
 bool is_launch_extent(const std::string& name) {
@@ -107,6 +128,11 @@ void DraftTensors::find_extents() {
     for (const Atom* const operation : access.index.operations())
       if (const std::string array = loaded_array(*operation); !array.empty()) loaded.insert(array);
   }
+  for (const auto& loop : facts_.loops) {
+    if (!loop->counted) continue;
+    for (const Atom* const operation : loop->end.operations())
+      if (const std::string array = loaded_array(*operation); !array.empty()) loaded.insert(array);
+  }
   for (const std::string& array : bounds_.row_pointers()) range_of(array);
   for (const std::string& array : loaded) {
     if (!bounds_.row_pointers().contains(array)) range_of(array);
@@ -122,6 +148,27 @@ std::string DraftTensors::target_of(const std::string& array) const {
     }
   }
   return "";
+}
+
+/// Elements of a row of which the array's values say how many count: the stride beside a loop that
+/// ends there.
+std::optional<Polynomial> DraftTensors::row_counted_by(const std::string& array) const {
+  for (const Access& access : facts_.accesses) {
+    for (const model::Loop* const loop : access.loops) {
+      const bool ends_there =
+          loop->counted && std::ranges::any_of(loop->end.operations(), [&](const Atom* operation) {
+            return loaded_array(*operation) == array;
+          });
+      if (!ends_there || access.index.coefficient_of(loop->variable).constant() != 1) continue;
+      for (const std::string& atom : access.index.atoms()) {
+        const Polynomial stride = access.index.coefficient_of(atom);
+        if (!stride.constant() && of_sizes(stride) && stride.operations().empty() &&
+            stride.as_name())
+          return stride;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Polynomial> DraftTensors::known_range(const std::string& array) const {
@@ -151,6 +198,7 @@ std::optional<Polynomial> DraftTensors::known_range(const std::string& array) co
       }
     }
   }
+  if (const auto row = row_counted_by(array)) return *row + 1;
   const DType dtype = own->parameter->dtype;
   if (info(dtype).size_bytes == 1) return Polynomial(info(dtype).is_signed ? 128 : 256);
   return std::nullopt;
@@ -192,19 +240,27 @@ std::set<std::string> DraftTensors::names() const {
   return out;
 }
 
+std::set<std::string> DraftTensors::allocated_names() const {
+  std::set<std::string> out;
+  for (const auto& [name, bytes] : bytes_) out.merge(bytes.names());
+  return out;
+}
+
 std::size_t DraftTensors::rank() const {
   std::size_t most = 1;
   if (!is_followed())
     most = std::max(most, static_cast<std::size_t>(std::ranges::count_if(parameters_, is_size)));
-  for (const Tensor& tensor : tensors_) {
-    for (const Reach& reach : tensor.reaches) {
-      for (const auto& term : reach.end.terms()) {
-        const auto named = std::ranges::count_if(term.factors, [](const auto& factor) {
-          return factor->op.empty() && !factor->text.starts_with("blockDim.");
-        });
-        most = std::max(most, static_cast<std::size_t>(named));
-      }
+  const auto count = [&](const Polynomial& elements) {
+    for (const auto& term : elements.terms()) {
+      const auto named = std::ranges::count_if(term.factors, [](const auto& factor) {
+        return factor->op.empty() && !factor->text.starts_with("blockDim.");
+      });
+      most = std::max(most, static_cast<std::size_t>(named));
     }
+  };
+  for (const auto& [name, bytes] : bytes_) count(bytes);
+  for (const Tensor& tensor : tensors_) {
+    for (const Reach& reach : tensor.reaches) count(reach.end);
   }
   return most;
 }
@@ -377,12 +433,19 @@ void DraftTensors::content(const Tensor& tensor, DraftTensor& draft, std::size_t
                                "which elements " + name + " names is not in the text");
   } else if (adds) {
     draft.init = {{"kind", "zeros"}};
+  } else if (type.is_float && tensor.array >= 0 &&
+             std::ranges::any_of(facts_.accesses_to(tensor.array), [&](const Access* access) {
+               return access->reads() && becomes_integer(*facts_.unit, *access);
+             })) {
+    draft.init = {{"kind", "uniform"}, {"low", 0}, {"high", kSmallPlaces}, {"seed", number}};
+    draft.guesses.emplace_back(
+        "/tensor_spec/init",
+        "numbers that " + name + " holds become integers, which ones is not in the text");
   } else if (type.is_float) {
     draft.init = {{"kind", "randn"}, {"seed", number}};
   } else {
     const bool truth = tensor.parameter->dtype == DType::boolean;
-    // what an index that is not followed may be made of is small
-    const int high = truth ? 2 : is_followed() ? 100 : 4;
+    const int high = truth ? 2 : is_followed() ? 100 : kSmallPlaces;
     draft.init = {{"kind", "randint"}, {"low", 0}, {"high", high}, {"seed", number}};
     draft.guesses.emplace_back("/tensor_spec/init",
                                "which numbers " + name + " holds is not in the text");

@@ -43,8 +43,9 @@ class DraftTensors {
   [[nodiscard]] const DraftTensor& of(const std::string& name) const { return drafts_.at(name); }
   /// Sizes that no parameter gives: how many rows an index tensor chooses from.
   [[nodiscard]] const std::vector<std::string>& sizes() const { return sizes_; }
-  [[nodiscard]] std::set<std::string> names() const;  ///< in any extent
-  [[nodiscard]] std::size_t rank() const;             ///< most of them in one product
+  [[nodiscard]] std::set<std::string> names() const;            ///< in any extent
+  [[nodiscard]] std::set<std::string> allocated_names() const;  ///< in what host code allocates
+  [[nodiscard]] std::size_t rank() const;                       ///< most of them in one product
   [[nodiscard]] const std::set<std::int64_t>& multiples() const { return bounds_.multiples(); }
   /// True if a tensor has an element for each block or thread, so that their number is part of the
   /// contract.
@@ -70,6 +71,7 @@ class DraftTensors {
   [[nodiscard]] std::int64_t most_elements(const std::string& extent,
                                            const Bindings& numbers) const;
   void range_of(const std::string& array);
+  [[nodiscard]] std::optional<model::Polynomial> row_counted_by(const std::string& array) const;
   [[nodiscard]] std::optional<model::Polynomial> known_range(const std::string& array) const;
   [[nodiscard]] std::string target_of(const std::string& array) const;
   void give_range(const std::string& array, const model::Polynomial& range);

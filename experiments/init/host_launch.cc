@@ -213,21 +213,20 @@ class HostValues {
   std::map<std::string, Polynomial, std::less<>> bound_;       // parameters of a helper
 };
 
-struct Found {
-  const Expr* launch = nullptr;
-  const Function* function = nullptr;
-  std::size_t count = 0;
+struct Launch {
+  const Expr* expr = nullptr;
+  const Function* function = nullptr;  ///< that it stands in
 };
 
-Found first_launch(const Unit& unit, const Function& kernel) {
-  Found out;
+std::vector<Launch> launches_of(const Unit& unit, const Function& kernel) {
+  std::vector<Launch> out;
   for (const Function* const function : unit.functions()) {
     if (function->body == nullptr) continue;
     model::walk_expressions(*function->body, [&](const Expr& e) {
       const bool ours = e.is(ExprKind::launch) && !e.args.empty() && e.arg(0).is(ExprKind::name) &&
                         base_of(e.arg(0).name) == kernel.name &&
                         e.args.size() >= kernel.parameters.size() + 3;
-      if (ours && ++out.count == 1) out.launch = &e, out.function = function;
+      if (ours) out.push_back({&e, function});
       return true;
     });
   }
@@ -299,12 +298,15 @@ std::string outside(const std::string& argument,
 }  // namespace
 
 std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) {
-  const Found found = first_launch(host, kernel);
-  if (found.launch == nullptr) return std::nullopt;
-  const Expr& launch = *found.launch;
+  const std::vector<Launch> all = launches_of(host, kernel);
+  if (all.empty()) return std::nullopt;
   HostLaunch out;
+  out.instances_differ = std::ranges::any_of(
+      all, [&](const Launch& one) { return one.expr->arg(0).name != all[0].expr->arg(0).name; });
+  const Launch& found = all[out.instances_differ ? (all.size() - 1) / 2 : 0];
+  const Expr& launch = *found.expr;
   out.line = model::line_of(host, launch.span.begin);
-  out.launches = found.count;
+  out.launches = all.size();
   out.template_arguments = template_arguments_in(launch.arg(0).name);
   const std::size_t passed = launch.args.size() - kernel.parameters.size();
   HostValues values(host, *found.function);

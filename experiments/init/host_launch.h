@@ -19,7 +19,10 @@ namespace warpath {
 /// expression to them.
 struct HostLaunch {
   std::size_t line = 0;      ///< in the host code
-  std::size_t launches = 0;  ///< of this kernel there; this is the first
+  std::size_t launches = 0;  ///< of this kernel there
+  /// They have several template arguments, such as the cases of a switch: this is the one in the
+  /// middle; otherwise the first.
+  bool instances_differ = false;
   std::array<std::optional<model::Polynomial>, 3> grid, block;
   std::optional<model::Polynomial> dynamic_smem_bytes;
   std::map<std::string, std::int64_t> integers;    ///< by parameter

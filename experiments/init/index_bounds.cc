@@ -1,6 +1,7 @@
 #include "experiments/init/index_bounds.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace warpath {
 
@@ -110,7 +111,9 @@ bool IndexBounds::by_loop(Polynomial& p, const Access& access) {
     Polynomial last = loop.first;
     if (up != loop.descending) {
       for (const Atom* const operation : loop.end.operations()) {
-        if (!loaded_array(*operation).empty() && loop.end.degree(operation->text) == 1)
+        const bool begins_elsewhere = !loop.first.constant();  // from 0: a number of elements
+        if (begins_elsewhere && !loaded_array(*operation).empty() &&
+            loop.end.degree(operation->text) == 1)
           row_pointers_.insert(loaded_array(*operation));
       }
       const bool exact = !from_thread && !loop.descending;
@@ -271,6 +274,24 @@ std::vector<Polynomial> IndexBounds::shape_of(const Polynomial& elements, const 
     left = stride;
   }
   out.push_back(product(*left));
+  return out;
+}
+
+std::set<std::string> extents_of_points(const model::KernelFacts& facts, const std::string& axis) {
+  std::set<std::string> out;
+  const std::function<void(const Polynomial&)> look = [&](const Polynomial& p) {
+    for (const Atom* const operation : p.operations()) {
+      for (const Polynomial& operand : operation->operands) look(operand);
+      if (operation->op != "/" && operation->op != "%") continue;
+      const auto points = operation->operands[0].names();
+      const bool of_loop = std::ranges::any_of(facts.loops, [&](const auto& loop) {
+        return loop->counted && points.contains(loop->variable) &&
+               loop->step.mentions("gridDim." + axis);
+      });
+      if (of_loop || points.contains("blockIdx." + axis)) out.merge(operation->operands[1].names());
+    }
+  };
+  for (const Access& access : facts.accesses) look(access.index);
   return out;
 }
 

@@ -58,4 +58,9 @@ class IndexBounds {
 /// The array that a load in a polynomial reads; empty for other operations.
 [[nodiscard]] std::string loaded_array(const model::Atom& atom);
 
+/// What the points along an axis of the grid are divided by, as in `i / width` and `i % width`:
+/// they are as many as all of these make up.
+[[nodiscard]] std::set<std::string> extents_of_points(const model::KernelFacts& facts,
+                                                      const std::string& axis);
+
 }  // namespace warpath

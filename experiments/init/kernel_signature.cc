@@ -5,6 +5,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
+#include "experiments/init/kernel_words.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {
@@ -41,6 +42,27 @@ bool is_foreign(const model::Unit& unit, const std::string& type) {
          !unit.is_type_name(type) && unit.macro(type) == nullptr;
 }
 
+/// The integer that an enumeration of the file is; nullopt where the file has none of that name.
+std::optional<DType> type_of_enumeration(const model::Unit& unit, std::string_view name) {
+  if (name.starts_with("enum ")) name.remove_prefix(5);
+  const Words words(unit.source());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words.text(i) != "enum") continue;
+    const bool scoped = words.text(i + 1) == "class" || words.text(i + 1) == "struct";
+    const std::size_t at = i + (scoped ? 2 : 1);
+    if (words.text(at) != name) continue;
+    if (words.text(at + 1) != ":") return DType::i32;
+    std::string type;
+    for (std::size_t k = at + 2; words.is_name(k) || words.text(k) == "::"; ++k)
+      type += (type.empty() || words.text(k) == "::" || type.ends_with("::") ? "" : " ") +
+              std::string(words.text(k));
+    const auto own = elements_of(unit.resolved_type(type));
+    return own && own->second == 1 && !info(own->first).is_float ? std::optional(own->first)
+                                                                 : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 /// True if a template of the file has a parameter of this name.
 bool is_template_parameter(const model::Unit& unit, std::string_view name) {
   return std::ranges::any_of(unit.functions(), [&](const model::Function* function) {
@@ -51,7 +73,8 @@ bool is_template_parameter(const model::Unit& unit, std::string_view name) {
 
 /// What a type parameter of this name is taken for: an index is an integer.
 std::string usual_type(const std::string& name) {
-  static const std::regex kInteger(".*(index|idx|offset).*|int(_?t|_?type)?", std::regex::icase);
+  static const std::regex kInteger(".*(index|idx|offset).*|(.*_)?int(_?t|_?type)?",
+                                   std::regex::icase);
   return std::regex_match(name, kInteger) ? "int" : "float";
 }
 
@@ -175,6 +198,8 @@ std::optional<std::vector<KernelParameter>> kernel_parameters(
     const model::Macro* const macro = unit.macro(type);
     if (macro != nullptr && !macro->function_like) type = macro->body;
     auto elements = elements_of(unit.resolved_type(type));
+    const auto enumeration = elements ? std::nullopt : type_of_enumeration(unit, type);
+    if (enumeration) elements = std::pair(*enumeration, 1);
     if (!elements && foreign != nullptr && is_foreign(unit, type)) {
       foreign->insert(type);
       elements = std::pair(DType::f32, 1);
@@ -192,7 +217,8 @@ std::optional<std::vector<KernelParameter>> kernel_parameters(
                    .dtype = elements->first,
                    .lanes = elements->second,
                    .pointer = pointer,
-                   .is_const = parameter->has(model::kConst)});
+                   .is_const = parameter->has(model::kConst),
+                   .is_enumeration = enumeration.has_value()});
   }
   return out;
 }

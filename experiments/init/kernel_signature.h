@@ -17,9 +17,10 @@ namespace warpath {
 struct KernelParameter {
   std::string name;
   DType dtype = DType::f32;
-  int lanes = 1;          ///< of a pointer to vectors: elements of one (float4: 4)
-  bool pointer = false;   ///< a tensor; otherwise a scalar
-  bool is_const = false;  ///< of a pointer: what it points to is not written
+  int lanes = 1;                ///< of a pointer to vectors: elements of one (float4: 4)
+  bool pointer = false;         ///< a tensor; otherwise a scalar
+  bool is_const = false;        ///< of a pointer: what it points to is not written
+  bool is_enumeration = false;  ///< passed as the integer that it is
 };
 
 /// A template parameter with the value that the spec launches it with.

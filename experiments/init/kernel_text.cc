@@ -4,11 +4,16 @@
 #include <cctype>
 #include <cstdint>
 #include <map>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "engine/base/dtype.h"
 #include "engine/text/tokens.h"
+#include "experiments/init/kernel_words.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -25,6 +30,8 @@ struct Item {
   bool always = false;         ///< kept whether or not it is named
   std::string header = {};     ///< of an #include
   Names special = {};          ///< what `template <>` is given for
+  Names takes = {};            ///< types of a function's parameters
+  bool record = false;         ///< the only definition of a struct that a scope may have
   model::Span attribute = {};  ///< of a macro that nothing defines, before the kernel's type
 };
 
@@ -153,11 +160,13 @@ class FileItems {
     int depth = 0, angles = 0;
     const bool special = text(i) == "template" && text(i + 1) == "<" && text(i + 2) == ">";
     bool is_enum = false, device = false, kernel = false, body = false, called = false;
+    bool value = false, constant = false;
     for (; i < tokens_.size(); ++i) {
       const std::string_view word = text(i);
       item.end = tokens_[i].end;
       if (tokens_[i].kind == TokenKind::identifier) {
-        item.mentions.emplace(word);
+        const std::string_view before = i > 0 ? text(i - 1) : std::string_view{};
+        if (before != "." && before != "->") item.mentions.emplace(word);
         if (is_enum && depth > 0) item.declares.emplace(word);
         if (special && depth == 0 && angles > 0 && text(i + 1) != "::") item.special.emplace(word);
         if (depth > 0 || angles > 0) continue;
@@ -165,6 +174,7 @@ class FileItems {
         device = device || word == "__device__" || word == "constexpr" || word == "__constant__" ||
                  says_device(word);
         kernel = kernel || word == "__global__";
+        constant = constant || (word == "const" && declared.empty());
         last = word;
       } else if (word == "(" || word == "[" || word == "{") {
         const bool unknown = word == "(" && depth == 0 && is_unknown_attribute(last, i);
@@ -172,7 +182,7 @@ class FileItems {
         const bool attribute = last == "__launch_bounds__" || last == "__align__" ||
                                last == "alignas" || last == "__attribute__" || unknown;
         if (depth == 0 && angles == 0 && declared.empty() && !attribute) declared = last;
-        called = called || (depth == 0 && angles == 0 && word == "(" && !attribute);
+        called = called || (depth == 0 && angles == 0 && word == "(" && !attribute && !value);
         body = body || (depth == 0 && word == "{");
         ++depth;
       } else if (word == ")" || word == "]" || word == "}") {
@@ -183,6 +193,7 @@ class FileItems {
         angles = std::max(0, angles + (word == "<" ? 1 : word == ">" ? -1 : -2));
       } else if (depth == 0 && angles == 0 && declared.empty() && (word == "=" || word == ":")) {
         declared = last;
+        value = word == "=";
       } else if (depth == 0 && word == ";") {
         break;
       }
@@ -190,12 +201,48 @@ class FileItems {
     if (declared.empty()) declared = last;
     item.declares.emplace(declared);
     const bool own = item.begin <= kernel_.name_span.begin && kernel_.name_span.end <= item.end;
-    const bool host = called && body && !device && !own;
+    // a function or its declaration; `const dim3 block(16, 16)` is none
+    const bool host = called && (body || !constant) && !device && !own;
+    if (called && body) forget_locals(item);
+    item.record = !called && body && !special && is_record(begin, declared);
     const bool opens = text(begin) == "using" && text(begin + 1) == "namespace";
     item.always = opens && text(begin + 2) != "std" && !namespaces_.contains(text(begin + 2)) &&
                   options_.keeps_namespace && options_.keeps_namespace(text(begin + 2));
     if ((!kernel || own) && !host && (!opens || item.always)) items_.push_back(item);
     return i + 1;
+  }
+
+  /// `struct NAME {`, `template <...> class NAME : BASE {`, and no specialisation.
+  [[nodiscard]] bool is_record(std::size_t i, std::string_view name) const {
+    while (i + 1 < tokens_.size() && text(i) != "struct" && text(i) != "class" && text(i) != "{") {
+      int angles = text(i) == "template" && text(i + 1) == "<" ? 1 : 0;
+      for (i += angles > 0 ? 2 : 1; angles > 0 && i < tokens_.size(); ++i)
+        angles += text(i) == "<" ? 1 : text(i) == ">" ? -1 : text(i) == ">>" ? -2 : 0;
+    }
+    while (i < tokens_.size() && text(i) != "{" && text(i) != ":" && text(i) != name) ++i;
+    return text(i) == name && text(i + 1) != "<";
+  }
+
+  /// Parameters and variables of the function that the item is: what else has their names is not
+  /// meant.
+  void forget_locals(Item& item) const {
+    for (const model::Function* const function : unit_.functions()) {
+      if (function->name_span.begin < item.begin || function->name_span.end > item.end) continue;
+      for (const model::Declarator* const parameter : function->parameters)
+        item.mentions.erase(std::string(parameter->name));
+      for (const model::Declarator* const parameter : function->parameters)
+        item.takes.insert(unit_.plain_text(parameter->type));
+      for (const model::TemplateParameter& parameter : function->template_parameters) {
+        item.mentions.erase(std::string(parameter.name));
+        item.takes.erase(std::string(parameter.name));
+      }
+      if (function->body == nullptr) continue;
+      model::walk(*function->body, [&](const model::Stmt& stmt) {
+        for (const model::Declarator* const local : stmt.declarators)
+          item.mentions.erase(std::string(local->name));
+        return true;
+      });
+    }
   }
 
   [[nodiscard]] std::size_t closing(std::size_t open) const {
@@ -238,6 +285,22 @@ class FileItems {
   Names namespaces_;  ///< that the file opens
 };
 
+/// min and max of numbers, which a project has in a namespace of its own.
+bool is_built_in(const Item& item) {
+  const bool named = item.declares.contains("min") || item.declares.contains("max");
+  return named && !item.takes.empty() &&
+         std::ranges::all_of(item.takes, [](const std::string& type) {
+           const auto dtype = model::dtype_of_type(type);
+           return dtype && info(*dtype).size_bytes >= 4;
+         });
+}
+
+/// float4, half2: what operators are written for that CUDA has none for.
+bool is_vector_type(std::string_view name) {
+  return name.size() > 3 && name.back() >= '2' && name.back() <= '4' &&
+         std::isalpha(static_cast<unsigned char>(name[name.size() - 2])) != 0;
+}
+
 /// Takes macros out of what is kept that are undefined again before anything kept could use them.
 void drop_unused_macros(const std::vector<Item>& items, std::vector<bool>& kept) {
   std::map<std::string, std::size_t> defined;  // since the last thing that is no directive
@@ -257,7 +320,66 @@ void drop_unused_macros(const std::vector<Item>& items, std::vector<bool>& kept)
   }
 }
 
+/// Of structs that different namespaces have by the same name the last before the kernel stays.
+void drop_other_records(const std::vector<Item>& items,
+                        std::vector<bool>& kept,
+                        std::size_t kernel) {
+  std::map<std::string, std::size_t> last;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!kept[i] || !items[i].record) continue;
+    const auto [place, first] = last.emplace(*items[i].declares.begin(), i);
+    if (first) continue;
+    const bool later = items[i].begin < kernel;
+    kept[later ? place->second : i] = false;
+    if (later) place->second = i;
+  }
+}
+
 }  // namespace
+
+model::ParseOptions reading_options(const std::string& text) {
+  constexpr std::int64_t kVersion = 12000;
+  static const std::vector<std::pair<std::regex, std::int64_t>> kNamed{
+      {std::regex("([A-Z0-9_]+_)?WARP_?SIZE"), 32}, {std::regex("[A-Z0-9_]+_(BASE|OFFSET)"), 0}};
+  std::map<std::string, bool> declared;
+  for (const Token& token : tokenize(text).tokens) {
+    if (token.kind == TokenKind::directive) {
+      const std::string kind = directive_name(text, token);
+      const bool defines = kind == "define", asks = kind.starts_with("if") || kind == "elif";
+      const auto words = tokenize_directive(text, token).tokens;
+      for (std::size_t i = 2; i < words.size() && (asks || (defines && i == 2)); ++i)
+        declared[spelling(text, words[i])] = true;
+    }
+  }
+  const Words words(text);
+  std::size_t enumerators = 0;  // end of those that stand here
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words.text(i - 1) == "enum") {
+      std::size_t open = i;
+      while (words.is_name(open) || words.text(open) == ":") ++open;
+      if (words.text(open) == "{") enumerators = words.closing(open);
+    }
+    if (!words.is_name(i)) continue;
+    const std::string name(words.text(i));
+    const auto is_named = [&](const auto& known) { return std::regex_match(name, known.first); };
+    if (name.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos ||
+        std::ranges::none_of(kNamed, is_named))
+      continue;
+    const std::string_view next = words.text(i + 1);
+    const bool of_type = words.is_name(i - 1) && words.text(i - 1) != "return";
+    const bool ends = next == "=" || next == ";" || next == "," || next == ")" || next == "{";
+    bool& known = declared[name];
+    known = known || (of_type && ends) || i < enumerators;
+  }
+  model::ParseOptions out{.bindings = {{"CUDA_VERSION", kVersion}, {"CUDART_VERSION", kVersion}},
+                          .defined = {},
+                          .kernel_name = {}};
+  for (const auto& [name, known] : declared) {
+    for (const auto& [pattern, value] : kNamed)
+      if (!known && std::regex_match(name, pattern)) out.bindings[name] = value;
+  }
+  return out;
+}
 
 std::string kernel_text(const model::Unit& unit,
                         const model::Function& kernel,
@@ -267,30 +389,68 @@ std::string kernel_text(const model::Unit& unit,
   wanted.emplace(kernel.name);
   Names declared;
   for (const Item& item : file.items()) declared.insert(item.declares.begin(), item.declares.end());
-  // a template for a type that comes from elsewhere
+  std::map<std::string, int> overloads;
+  for (const Item& item : file.items()) {
+    if (item.takes.empty()) continue;
+    for (const std::string& name : item.declares) ++overloads[name];
+  }
+  // a template, or one of several functions, for a type that comes from elsewhere; what CUDA has
   const auto is_foreign = [&](const Item& item) {
-    return std::ranges::any_of(item.special, [&](const std::string& name) {
+    if (is_built_in(item)) return true;
+    const auto unknown = [&](const std::string& name) {
       return !declared.contains(name) && !unit.is_type_name(name) && name != "true" &&
              name != "false";
-    });
+    };
+    const bool one_of_several =
+        !item.takes.empty() && std::ranges::any_of(item.declares, [&](const std::string& name) {
+          return overloads[name] > 1;
+        });
+    return std::ranges::any_of(item.special, unknown) ||
+           (one_of_several && std::ranges::any_of(item.takes, [&](const std::string& type) {
+              const std::size_t scope = type.rfind("::");
+              return type.find_first_of(" <") == std::string::npos &&
+                     unknown(scope == std::string::npos ? type : type.substr(scope + 2));
+            }));
   };
   std::vector<bool> kept(file.items().size());
+  Names has;
+  // an operator for types that the text has: nothing names it
+  const auto is_operator = [&](const Item& item) {
+    if (!item.declares.contains("operator")) return false;
+    bool of_types = false;
+    for (const std::string& name : item.mentions) {
+      if (name == "operator") continue;
+      if (declared.contains(name) && !has.contains(name)) return false;
+      of_types = of_types || has.contains(name) || (is_vector_type(name) && wanted.contains(name));
+    }
+    return of_types;
+  };
   for (bool more = true; more;) {
     more = false;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const Item& item = file.items()[i];
-      const bool named = std::ranges::any_of(
-          item.declares, [&](const std::string& name) { return wanted.contains(name); });
+      const bool named = std::ranges::any_of(item.declares,
+                                             [&](const std::string& name) {
+                                               return wanted.contains(name) && name != "operator";
+                                             }) ||
+                         is_operator(item);
       if (kept[i] || !(named || item.always) || is_foreign(item)) continue;
       kept[i] = more = true;
       wanted.insert(item.mentions.begin(), item.mentions.end());
+      has.insert(item.declares.begin(), item.declares.end());
     }
   }
   drop_unused_macros(file.items(), kept);
+  drop_other_records(file.items(), kept, kernel.span.begin);
   std::string out;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Item& item = file.items()[i];
     if (kept[i] && may_name(item.header, wanted)) out += file.text_of(item) + "\n";
+  }
+  for (const auto& [name, value] : unit.bindings()) {
+    if (out.find(name) != std::string::npos)
+      out.insert(
+          0, "#ifndef " + name + "\n#define " + name + " " + std::to_string(value) + "\n#endif\n");
   }
   return out;
 }

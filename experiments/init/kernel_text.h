@@ -20,11 +20,17 @@ struct TextOptions {
   std::set<std::string, std::less<>> named = {};
 };
 
+/// How a project's text is read: conditions on the version of CUDA hold as for the least that
+/// kernels are built with here, and what is declared nowhere in the text is 32 if it is named like
+/// the size of a warp, 0 like the first index (`INDEX_BASE`).
+[[nodiscard]] model::ParseOptions reading_options(const std::string& text);
+
 /// The kernel and the declarations of its file that it uses, directly or indirectly (device
 /// functions, macros, types, constants), in the file's order. Namespaces are removed, as are
 /// qualifiers that name them. Left out: branches of conditions that are not taken, host functions,
 /// other kernels, headers of types that the text does not use, and specialisations for types that
-/// the file does not declare. The text need not compile: declarations of other files are missing.
+/// the file does not declare. Bindings of the unit that the text asks for are defined in it. The
+/// text need not compile: declarations of other files are missing.
 [[nodiscard]] std::string kernel_text(const model::Unit& unit,
                                       const model::Function& kernel,
                                       const TextOptions& options = {});

@@ -11,6 +11,7 @@
 #include "engine/text/tokens.h"
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
+#include "experiments/init/foreign_names.h"
 #include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/thread_layout.h"
@@ -189,11 +190,19 @@ class Drafting {
     SizeQuestion question;
     for (const KernelParameter& p : parameters_) {
       if (is_integer(p)) question.integers.push_back(p.name);
+      if (p.is_enumeration) question.choices.insert(p.name);
     }
     for (const std::string& size : layout_.sizes) question.integers.push_back(size);
     for (const std::string& size : tensors.sizes()) question.integers.push_back(size);
-    for (const GridExtent& extent : layout_.grid) {
-      question.of_grid.merge(extent.exact ? extent.exact->names() : extent.size.names());
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const GridExtent& extent = layout_.grid[axis];
+      auto names = extent.exact ? extent.exact->names() : extent.size.names();
+      if (names.size() == 1) {
+        question.alone.insert(*names.begin());
+        const auto extents = extents_of_points(facts, kLaunchAxes[axis]);
+        if (!extents.empty()) question.of_points[*names.begin()] = extents;
+      }
+      question.of_grid.merge(names);
       const auto step = extent.step.constant();
       if (step && !layout_.assumed.empty()) question.multiples.insert(*step);
     }
@@ -210,6 +219,10 @@ class Drafting {
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
     if (options_.launch) question.given = options_.launch->integers;
+    question.given.insert(layout_.given.begin(), layout_.given.end());
+    for (const std::string& name : tensors.allocated_names()) {
+      if (!question.given.contains(name)) question.extents.insert(name);
+    }
     sizes_ = argument_sizes(question);
   }
 
@@ -352,6 +365,11 @@ class Drafting {
       if (arguments_[i].why.empty()) continue;
       guess("/kernel/metadata/name_expressions/0", arguments_[i].why);
     }
+    if (options_.launch && options_.launch->instances_differ)
+      guess("/kernel/metadata/name_expressions/0",
+            "the " + std::to_string(options_.launch->launches) +
+                " launches give other template arguments; those at line " +
+                std::to_string(options_.launch->line) + " are taken");
     json args = json::array();
     const auto add = [&](json arg, const std::string& name) {
       const auto parameter = options_.member_of.find(name);
@@ -381,7 +399,8 @@ class Drafting {
     std::vector<std::string> extra = layout_.sizes;
     extra.insert(extra.end(), tensors.sizes().begin(), tensors.sizes().end());
     for (const std::string& size : extra) {
-      guess(root + std::to_string(args.size()) + "/value", sizes_.why.at(size));
+      if (const auto why = sizes_.why.find(size); why != sizes_.why.end())
+        guess(root + std::to_string(args.size()) + "/value", why->second);
       args.push_back({{"name", size},
                       {"type", "int"},
                       {"value", sizes_.gpu.at(size)},
@@ -389,9 +408,18 @@ class Drafting {
                       {"is_size", true}});
     }
     for (const std::string& note : options_.notes) guess("/kernel/source_file", note);
+    for (const auto& [name, taken] : options_.replaced) {
+      if (source_.find(replacement_mark(name)) != std::string::npos)
+        guess("/kernel/source_file", name + " is declared nowhere; " + taken + " is taken");
+    }
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
             type + " is a type that the file does not declare; float is taken");
+    for (const auto& [word, value] : unit_.bindings()) {
+      if (!word.starts_with("CUD") && source_.find(word) != std::string::npos)
+        guess("/kernel/source_file",
+              word + " is declared nowhere; " + std::to_string(value) + " is taken");
+    }
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};

@@ -21,6 +21,8 @@ struct DraftOptions {
   const model::Function* whole_kernel = nullptr;
   /// What the text of the kernel has in other form than the file: guesses.
   std::vector<std::string> notes = {};
+  /// What with_foreign_names put in the place of names that nothing declares.
+  std::map<std::string, std::string> replaced = {};
   /// Of libraries, whose headers the text may include: as the spec names them, and where they are.
   std::vector<std::string> system_include_folders = {}, system_folders = {};
 };

@@ -1,12 +1,14 @@
 #include "experiments/init/struct_parameters.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "engine/text/source_edit.h"
 #include "experiments/init/kernel_words.h"
+#include "moves/syntax/words.h"
 
 namespace warpath {
 namespace {
@@ -15,13 +17,67 @@ using model::Declarator;
 
 struct Member {
   std::string type;  ///< all words and stars before the name
-  std::string name;
+  std::string name;  ///< of a vector's component "size.x"
 };
+
+/// Components of a vector type of CUDA, of `int2` int x and int y; empty for other types.
+std::vector<Member> components_of(std::string type) {
+  for (const std::string_view word : {"const ", "struct "}) {
+    if (type.starts_with(word)) type.erase(0, word.size());
+  }
+  if (type == "dim3") type = "uint3";
+  if (type.size() < 4 || type.back() < '2' || type.back() > '4') return {};
+  const auto lanes = static_cast<std::size_t>(type.back() - '0');
+  type.pop_back();
+  static const std::map<std::string_view, const char*> kWords{
+      {"char", "signed char"},      {"uchar", "unsigned char"},
+      {"short", "short"},           {"int", "int"},
+      {"ushort", "unsigned short"}, {"uint", "unsigned int"},
+      {"longlong", "long long"},    {"ulonglong", "unsigned long long"},
+      {"float", "float"},           {"double", "double"}};
+  const auto word = kWords.find(type);
+  std::vector<Member> out;
+  for (std::size_t i = 0; word != kWords.end() && i < lanes; ++i)
+    out.push_back({word->second, std::string(1, "xyzw"[i])});
+  return out;
+}
+
+std::size_t bytes_of(const model::Unit& unit, const std::string& type) {
+  if (type.find('*') != std::string::npos) return sizeof(void*);
+  std::string plain = type.starts_with("const ") ? type.substr(6) : type;
+  const auto dtype = model::dtype_of_type(unit.resolved_type(plain));
+  return dtype ? info(*dtype).size_bytes : 0;
+}
+
+/// Vectors among the members as their components. nullopt where these by themselves would not lie
+/// where the vector has them, which begins at a multiple of more than one component's size.
+std::optional<std::vector<Member>> with_components(const model::Unit& unit,
+                                                   const std::vector<Member>& members) {
+  constexpr std::size_t kMostAlignment = 16;
+  std::vector<Member> out;
+  std::size_t offset = 0;
+  bool known = true;  // the offset
+  for (const Member& member : members) {
+    const std::vector<Member> components = components_of(member.type);
+    const std::string& element = components.empty() ? member.type : components[0].type;
+    const std::size_t bytes = bytes_of(unit, element);
+    known = known && bytes > 0;
+    if (known) offset = (offset + bytes - 1) / bytes * bytes;
+    const std::size_t all = bytes * components.size();
+    const std::size_t alignment = components.size() == 3 ? bytes : std::min(all, kMostAlignment);
+    if (!components.empty() && (!known || offset % alignment != 0)) return std::nullopt;
+    offset += components.empty() ? bytes : all;
+    if (components.empty()) out.push_back(member);
+    for (const Member& one : components) out.push_back({one.type, member.name + "." + one.name});
+  }
+  return out;
+}
 
 /// The brace that opens the definition of a struct; the end if the file has none.
 std::size_t definition_of(const Words& words, std::string_view type) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words.text(i) != "struct" && words.text(i) != "class") continue;
+    if (i > 0 && words.text(i - 1) == "enum") continue;
     std::size_t open = i + 1;
     bool named = false;
     while (words.is_name(open) || words.text(open) == "(" || words.text(open) == ")" ||
@@ -98,9 +154,14 @@ bool edit_uses(const Words& words,
     if (words.text(i) != parameter || !words.is_name(i)) continue;
     const std::string_view before = i > 0 ? words.text(i - 1) : std::string_view{};
     if (before == "." || before == "->") continue;
-    const auto name = names.find(words.text(i + 2));
+    std::size_t last = i + 2;
+    auto name = names.find(words.text(last));
+    if (name == names.end() && words.text(last + 1) == ".") {
+      name = names.find(std::string(words.text(last)) + "." + std::string(words.text(last + 2)));
+      last += 2;
+    }
     if (words.text(i + 1) != "." || name == names.end()) return false;
-    edits.push_back({words[i].begin, words[i + 2].end, name->second});
+    edits.push_back({words[i].begin, words[last].end, name->second});
   }
   return true;
 }
@@ -132,10 +193,12 @@ std::optional<KernelOfMembers> kernel_of_members(const model::Unit& unit,
     const std::string type = unit.plain_text(parameter->type);
     const std::size_t open =
         definition_of(words, type.starts_with("struct ") ? std::string_view(type).substr(7) : type);
-    if (open == words.size()) continue;
+    const std::vector<Member> vector = components_of(type);
+    if (open == words.size() && vector.empty()) continue;
     const std::string which =
         "parameter " + std::string(parameter->name) + " of type " + type + ", a struct ";
-    const auto members = members_of(words, open);
+    auto members = vector.empty() ? members_of(words, open) : std::optional(vector);
+    if (members) members = with_components(unit, *members);
     if (!members) {
       why = which + "with members that are no numbers and no pointers to them";
       return std::nullopt;
@@ -143,9 +206,10 @@ std::optional<KernelOfMembers> kernel_of_members(const model::Unit& unit,
     std::map<std::string, std::string, std::less<>> names;
     std::string list;
     for (const Member& member : *members) {
-      const bool free = taken.insert(member.name).second;
-      const std::string name =
-          free ? member.name : std::string(parameter->name) + "_" + member.name;
+      std::string plain = member.name;
+      std::ranges::replace(plain, '.', '_');
+      const bool free = vector.empty() && taken.insert(plain).second;
+      const std::string name = free ? plain : std::string(parameter->name) + "_" + plain;
       taken.insert(name);
       names[member.name] = name;
       out.member_of[name] = std::string(parameter->name);

@@ -18,6 +18,8 @@ namespace {
 /// Blocks of a grid whose threads go on to further points.
 constexpr std::int64_t kStridingBlocks = 1024;
 constexpr std::int64_t kMostThreads = 1024;
+/// That a host launches as they are.
+constexpr std::int64_t kFewBlocks = 256;
 
 std::string with_axis(const char* what, std::size_t axis) {
   return std::string(what) + "." + kLaunchAxes[axis];
@@ -256,8 +258,15 @@ class LayoutReader {
   void grid(std::size_t axis, const std::optional<HostLaunch>& launch) {
     GridExtent& out = layout_.grid[axis];
     if (launch && launch->grid[axis]) {
-      by_bounds(axis);
-      if (!same(out, *launch->grid[axis], launch->integers)) out = {.exact = launch->grid[axis]};
+      const bool bounded = by_bounds(axis);
+      if (same(out, *launch->grid[axis], launch->integers)) return;
+      out = {.exact = launch->grid[axis]};
+      const auto number = out.exact->constant();
+      if (!number || *number <= kFewBlocks || bounded || !asks(with_axis("blockIdx", axis))) return;
+      const std::string size = new_size("blocks", axis);  // fewer for the host
+      out.exact = Polynomial::name(size);
+      layout_.sizes.push_back(size);
+      layout_.given[size] = *number;
       return;
     }
     if (asks(with_axis("blockIdx", axis)) && !by_bounds(axis)) by_access(axis);

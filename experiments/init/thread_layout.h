@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct ThreadLayout {
   std::int64_t smem_of_thread = 0;  ///< otherwise; 0: none
   /// Sizes that no parameter gives: the kernel takes them from the grid.
   std::vector<std::string> sizes;
+  std::map<std::string, std::int64_t> given;  ///< those that host code has a number for
   /// Integer parameters that no index, guard or loop mentions, and no axis of the grid.
   std::vector<std::string> unused;
   /// >= 0, since the grid covers its sizes exactly.

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -14,15 +13,10 @@
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
 #include "experiments/init/kernel_signature.h"
-#include "experiments/init/kernel_text.h"
-#include "experiments/init/project_folders.h"
 #include "experiments/init/struct_parameters.h"
 #include "moves/model/facts.h"
-#include "tests/support/temporary_folder.h"
 
 using namespace warpath;
-using test::put_text;
-using test::TemporaryFolder;
 
 namespace {
 
@@ -57,11 +51,6 @@ class Reaches {
 };
 
 const std::string kIndex = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
-
-std::string text_of_kernel(const std::string& source, const TextOptions& options = {}) {
-  const model::Unit unit = model::parse(source);
-  return kernel_text(unit, *unit.find_kernel("k"), options);
-}
 
 /// The launch of `k` in a host function after these statements.
 std::optional<HostLaunch> launch(const std::string& parameters,
@@ -125,6 +114,17 @@ TEST_CASE("values that are indices stand for a range") {
                            "+ j];");
   CHECK(gather.end("x") == "#at * c");
   CHECK(gather.shape("x") == "[#at][c]");
+}
+
+TEST_CASE("extents of a grid's points are what these are divided by, not what a loop's are") {
+  const Reaches k(
+      "float* y, const float* x, int n, int h, int w, int c",
+      "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * "
+      "gridDim.x)\n  for (int j = 0; j < n; ++j) y[i] = x[i / w % h * w + i % w + j / c];");
+  CHECK(extents_of_points(k.facts(), "x") == std::set<std::string>{"h", "w"});
+  const Reaches guarded("float* y, int n, int w", kIndex + "if (i < n) y[i / w] = 0;");
+  CHECK(extents_of_points(guarded.facts(), "x") == std::set<std::string>{"w"});
+  CHECK(extents_of_points(guarded.facts(), "y").empty());
 }
 
 TEST_CASE("stores reach every element only if the model follows all that they depend on") {
@@ -210,23 +210,6 @@ TEST_CASE("a variable that is set again, or read from outside, is not followed")
   CHECK_FALSE(launch("float* p", "other<<<1, 1>>>(p);"));
 }
 
-TEST_CASE("a kernel's text has what it names of its file, device headers and nothing of the host") {
-  const std::string source =
-      "#include <iostream>\n#include <cuda_fp16.h>\n#define N 4\n#define M 5\n"
-      "namespace a {\n__device__ int twice(int x) { return 2 * x; }\nint host() { return M; }\n}\n"
-      "__global__ void other() {}\n__global__ void k(int* p) { p[0] = a::twice(N); }\n"
-      "int main() { k<<<1, 1>>>(nullptr); std::cout << 1; }\n";
-  const TextOptions options{.keeps_header = [](auto name) { return name == "cuda_fp16.h"; },
-                            .settable = {"N"}};
-  CHECK(text_of_kernel(source, options) ==
-        "#include <cuda_fp16.h>\n#ifndef N\n#define N 4\n#endif\n"
-        "__device__ int twice(int x) { return 2 * x; }\n"
-        "__global__ void k(int* p) { p[0] = twice(N); }\n");
-  CHECK(text_of_kernel("const int kWide = 8;\n__global__ void k(int* p) { p[kWide] = 0; }\n",
-                       {.settable = {"kWide"}}) ==
-        "#ifndef kWide\n#define kWide 8\n#endif\n__global__ void k(int* p) { p[kWide] = 0; }\n");
-}
-
 TEST_CASE("template arguments of a launch that only its function knows are values, or unknown") {
   const std::string source =
       "template <typename T, int A, int B, int C> __global__ void k(T* y) { y[threadIdx.x] = A; }\n"
@@ -264,10 +247,41 @@ TEST_CASE("of a template argument what only the launching function knows is floa
   CHECK(real[0].why.empty());
 }
 
+TEST_CASE("of launches of several instances the one in the middle is taken, which is said") {
+  const std::string source =
+      "template <int B> __global__ void k(float* y) { y[threadIdx.x] = B; }\n"
+      "void run(float* y, int n) { switch (n) { case 0: k<0><<<1, 1>>>(y); break;\n"
+      "case 5: k<5><<<1, 32>>>(y); break; case 9: k<9><<<1, 512>>>(y); } }\n";
+  const model::Unit unit = model::parse(source);
+  const auto found = find_launch(unit, *unit.find_function("k"));
+  REQUIRE(found);
+  CHECK(found->template_arguments == std::vector<std::string>{"5"});
+  CHECK(shown(found->block[0]) == "32");
+  CHECK(found->instances_differ);
+  const auto same = launch("float* p", "k<<<1, 1>>>(a);\nk<<<2, 2>>>(a);");
+  REQUIRE(same);
+  CHECK(shown(same->grid[0]) == "1");
+  CHECK_FALSE(same->instances_differ);
+}
+
+TEST_CASE("an enumeration is the integer that it is") {
+  const model::Unit unit = model::parse(
+      "enum class Mode { first, second };\nenum Small : unsigned char { a };\n"
+      "__global__ void k(float* y, Mode mode, Small small) { *y = mode == Mode::first; }\n");
+  std::string why;
+  const auto parameters = kernel_parameters(unit, *unit.find_kernel("k"), {}, why);
+  REQUIRE(parameters);
+  CHECK((parameters->at(1).dtype == DType::i32 && parameters->at(1).is_enumeration));
+  CHECK((parameters->at(2).dtype == DType::u8 && parameters->at(2).is_enumeration));
+  CHECK_FALSE(parameters->at(0).is_enumeration);
+  CHECK_FALSE(kernel_of_members(unit, *unit.find_kernel("k"), why));
+  CHECK(why.empty());
+}
+
 TEST_CASE("a type parameter that no launch gives is float, one that is named like an index int") {
   const model::Unit unit = model::parse(
-      "template <typename T, typename IndexType, typename index_t, typename Point>\n"
-      "__global__ void k(T* y, IndexType n, index_t m, Point p) { y[n + m] = p; }\n");
+      "template <typename T, typename IndexType, typename T_int, typename Point>\n"
+      "__global__ void k(T* y, IndexType n, T_int m, Point p) { y[n + m] = p; }\n");
   const model::Function& kernel = *unit.find_function("k");
   CHECK(instance_name(kernel, template_arguments(unit, kernel, {}, 4)) ==
         "k<float, int, int, float>");
@@ -301,50 +315,6 @@ TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without
   const model::Unit plain = model::parse("__global__ void k(float* x) { *x = 0; }");
   CHECK_FALSE(kernel_of_accessors(plain, *plain.find_kernel("k"), none));
   CHECK(none.empty());
-}
-
-TEST_CASE("the folders of a file's project are those around it, up to the project's top") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "top/include");
-  std::filesystem::create_directories(folder.path() / "top/src/cuda");
-  put_text(folder.path() / "top/src/README.md", "");
-  const auto top = folder.path() / "top";
-  const auto file = top / "src/cuda/k.cu";
-  const auto inner = project_folders(file);
-  REQUIRE(inner.size() >= 2);
-  CHECK(inner[0] == (top / "src/cuda").string());
-  CHECK(inner[1] == (top / "src").string());
-  put_text(top / ".git", "");
-  CHECK(project_folders(file) == std::vector<std::string>{(top / "src/cuda").string(),
-                                                          (top / "src").string(), top.string(),
-                                                          (top / "include").string()});
-}
-
-TEST_CASE("a kernel's text leaves out what it has no types or macros for") {
-  CHECK(text_of_kernel(
-            "template <typename T>\nBOUNDS_1(1024) __global__ void k(T* p) { *p = 0; }\n") ==
-        "template <typename T>\n __global__ void k(T* p) { *p = 0; }\n");
-  CHECK(text_of_kernel("#include <cuda_fp8.h>\n#include <cuda_fp16.h>\nusing namespace other;\n"
-                       "#define BOTH __device__\n#define INLINE BOTH inline\n"
-                       "template <typename T> struct Zero { static T of() { return 0; } };\n"
-                       "template <> struct Zero<Half> { static Half of() { return half(0); } };\n"
-                       "template <> struct Zero<int> { static int of() { return 0; } };\n"
-                       "INLINE float zero() { return Zero<float>::of(); }\n"
-                       "__global__ void k(float* p) { *p = zero(); }\n",
-                       {.keeps_header = [](auto) { return true; }}) ==
-        "#include <cuda_fp16.h>\n#define BOTH __device__\n#define INLINE BOTH inline\n"
-        "template <typename T> struct Zero { static T of() { return 0; } };\n"
-        "template <> struct Zero<int> { static int of() { return 0; } };\n"
-        "INLINE float zero() { return Zero<float>::of(); }\n"
-        "__global__ void k(float* p) { *p = zero(); }\n");
-}
-
-TEST_CASE("a macro that is undefined again is the kernel's only where something between uses it") {
-  CHECK(text_of_kernel("#define T double\n#undef T\n#define T char\n#define ONE 1\n#undef T\n"
-                       "#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
-                       "__global__ void k(float* T) { *T = one(); }\n") ==
-        "#define ONE 1\n#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
-        "__global__ void k(float* T) { *T = one(); }\n");
 }
 
 TEST_CASE("what a kernel divides by is not guessed to be 0") {
@@ -399,6 +369,22 @@ TEST_CASE("members of a struct become parameters, for what reads kernels") {
             {"x", "p"}, {"y", "p"}, {"p_s", "p"}, {"p_n", "p"}, {"rows", "q"}});
 }
 
+TEST_CASE("vectors that are passed by value, or within a struct, become their components") {
+  const model::Unit unit = model::parse(
+      "struct P { float* y; int2 size; int3 pad; };\n"
+      "__global__ void k(P p, float3 o, const dim3 g) { p.y[p.size.x + p.pad.z] = o.y * g.x; }\n");
+  std::string why;
+  const auto members = kernel_of_members(unit, *unit.find_kernel("k"), why);
+  CHECK(why.empty());
+  REQUIRE(members);
+  CHECK(members->source.find("void k(float * y, int size_x, int size_y, int pad_x, int pad_y, int "
+                             "pad_z, float o_x, float o_y, float o_z, unsigned int g_x, unsigned "
+                             "int g_y, unsigned int g_z) { y[size_x + pad_z] = o_y * g_x; }") !=
+        std::string::npos);
+  CHECK(members->member_of.at("size_y") == "p");
+  CHECK(members->member_of.at("o_z") == "o");
+}
+
 TEST_CASE("a struct that a spec cannot say is refused with the reason") {
   const auto reason = [](const std::string& source) {
     const model::Unit unit = model::parse(source);
@@ -410,6 +396,11 @@ TEST_CASE("a struct that a spec cannot say is refused with the reason") {
         "parameter p of type P, a struct with members that are no numbers and no pointers to them");
   CHECK(reason("struct P { int n; };\n__device__ int f(P p);\n__global__ void k(P p, int* y) { *y "
                "= f(p); }") == "parameter p of type P, a struct that is used as a whole");
+  // the vector begins behind a gap that its components would not have
+  CHECK(reason("struct P { int n; int2 at; };\n__global__ void k(P p, int* y) { *y = p.at.x; }")
+            .starts_with("parameter p of type P"));
+  CHECK(reason("__global__ void k(int2 at, int2* y) { *y = at; }") ==
+        "parameter at of type int2, a struct that is used as a whole");
   CHECK(reason("__global__ void k(int n, float* y) { *y = n; }").empty());
 }
 
@@ -432,7 +423,42 @@ TEST_CASE("guessed sizes are halved until tensors and grids have what a device t
   CHECK(sizes.gpu.at("k") == 1 << 22);
   CHECK(fit_sizes(sizes, {{.factors = factors({"m"}), .gpu = 8, .host = 8}}, 16));
   CHECK(sizes.gpu.at("m") == 8);  // below the step, since nothing else is within the limit
+  // of a size that a launch gives only the host's is changed, which is smaller already
+  CHECK(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1 << 20}}, 16));
+  CHECK(sizes.gpu.at("k") == 1 << 22);
+  CHECK(sizes.host.at("k") <= 1 << 10);
+  sizes.host.at("k") = 1 << 22;
   CHECK_FALSE(fit_sizes(sizes, {{.factors = factors({"k", "k"}), .gpu = 1, .host = 1}}, 16));
+}
+
+TEST_CASE("as many points are guessed as the extents make up that their number is divided by") {
+  const ArgumentSizes sizes = argument_sizes({.integers = {"points", "h", "w", "kH", "mode"},
+                                              .extents = {"points", "h", "w", "kH"},
+                                              .of_grid = {"points"},
+                                              .alone = {"points"},
+                                              .of_points = {{"points", {"h", "w"}}},
+                                              .choices = {"mode"},
+                                              .multiples = {},
+                                              .given = {}});
+  CHECK(sizes.host.at("h") > 1);
+  CHECK(sizes.host.at("points") % (sizes.host.at("h") * sizes.host.at("w")) == 0);
+  CHECK(sizes.gpu.at("points") > sizes.gpu.at("h") * sizes.gpu.at("w"));
+  CHECK(sizes.gpu.at("kH") == 3);
+  CHECK(sizes.gpu.at("mode") == 0);
+}
+
+TEST_CASE("a size in the grid is one by its name, unless an axis of the grid is that size") {
+  const auto guessed = [](const std::set<std::string>& alone) {
+    return argument_sizes({.integers = {"pad", "n"},
+                           .extents = {"pad", "n"},
+                           .of_grid = {"pad", "n"},
+                           .alone = alone,
+                           .multiples = {},
+                           .given = {}})
+        .gpu.at("pad");
+  };
+  CHECK(guessed({}) == 0);
+  CHECK(guessed({"pad"}) > 1);
 }
 
 TEST_CASE(

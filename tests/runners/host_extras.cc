@@ -153,4 +153,25 @@ TEST_CASE("an output may be zeroed, an input may not") {
   CHECK(bench.run(variant).status == Status::launch_error);
 }
 
+TEST_CASE("an enumeration is the integer that the spec passes, and a file may add to long itself") {
+  Bench bench;
+  Variant variant = baseline_variant(summing());
+  variant.source =
+      "enum class Count : int {};\n"
+      "__device__ void atomicAdd(long* at, long by) { *at += by; }\n"
+      "extern \"C\" __global__ void total(const float* x, float* y, Count n) {\n"
+      "  long count = 0;\n"
+      "  float sum = 0.0f;\n"
+      "  for (; count < static_cast<int>(n); atomicAdd(&count, 1)) sum += x[count];\n"
+      "  y[0] = sum;\n"
+      "}\n";
+  const Outcome outcome = bench.run(variant);
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  // without one of its own there is the host's
+  variant.source =
+      replaced(variant.source, "__device__ void atomicAdd(long* at, long by) { *at += by; }\n", "");
+  CHECK(bench.run(variant).status == Status::ok);
+}
+
 TEST_SUITE_END();

@@ -32,25 +32,26 @@ static inline T update(T* address, Change change) {
 
 }  // namespace warpath_atomic
 
-#define WARPATH_ATOMIC_INTEGER(T)                                                                              \
-  WARPATH_F T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                      \
-  WARPATH_F T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                      \
-  WARPATH_F T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                      \
-  WARPATH_F T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                        \
-  WARPATH_F T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }                      \
-  WARPATH_F T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }                    \
-  WARPATH_F T atomicMin(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return v < x ? v : x; }); }   \
-  WARPATH_F T atomicMax(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return x < v ? v : x; }); }   \
-  WARPATH_F T atomicCAS(T* p, T expected, T v) {                                                               \
+// CUDA has none for long: those of a kernel's own come before these.
+#define WARPATH_ATOMIC_INTEGER(T, KIND)                                                                        \
+  KIND WARPATH_F T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                 \
+  KIND WARPATH_F T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                 \
+  KIND WARPATH_F T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                 \
+  KIND WARPATH_F T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                   \
+  KIND WARPATH_F T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }                 \
+  KIND WARPATH_F T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }               \
+  KIND WARPATH_F T atomicMin(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return v < x ? v : x; }); } \
+  KIND WARPATH_F T atomicMax(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return x < v ? v : x; }); } \
+  KIND WARPATH_F T atomicCAS(T* p, T expected, T v) {                                                          \
     __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                   \
     return expected;                                                                                           \
   }
-WARPATH_ATOMIC_INTEGER(int)
-WARPATH_ATOMIC_INTEGER(unsigned)
-WARPATH_ATOMIC_INTEGER(long)
-WARPATH_ATOMIC_INTEGER(unsigned long)
-WARPATH_ATOMIC_INTEGER(long long)
-WARPATH_ATOMIC_INTEGER(unsigned long long)
+WARPATH_ATOMIC_INTEGER(int, )
+WARPATH_ATOMIC_INTEGER(unsigned, )
+WARPATH_ATOMIC_INTEGER(long, template <int = 0>)
+WARPATH_ATOMIC_INTEGER(unsigned long, template <int = 0>)
+WARPATH_ATOMIC_INTEGER(long long, )
+WARPATH_ATOMIC_INTEGER(unsigned long long, )
 #undef WARPATH_ATOMIC_INTEGER
 WARPATH_F unsigned short atomicCAS(unsigned short* p, unsigned short expected, unsigned short v) {
   __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

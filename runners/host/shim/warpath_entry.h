@@ -14,6 +14,7 @@ constexpr WarpathParameterKind kind_of() {
   if (std::is_same<T, bool>::value) return kWarpathBool;
   if (std::is_floating_point<T>::value) return kWarpathFloating;
   if (std::is_integral<T>::value) return std::is_signed<T>::value ? kWarpathSigned : kWarpathUnsigned;
+  if (std::is_enum<T>::value) return kWarpathSigned;  // passed as the integer that it is
   if (std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value) return kWarpathHalf;
   return kWarpathOther;
 }

@@ -1,0 +1,242 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/init/foreign_names.h"
+#include "experiments/init/kernel_text.h"
+#include "experiments/init/project_folders.h"
+#include "experiments/init/project_text.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+using test::put_text;
+using test::TemporaryFolder;
+
+namespace {
+
+std::string text_of_kernel(const std::string& source, const TextOptions& options = {}) {
+  const model::Unit unit = model::parse(source);
+  return kernel_text(unit, *unit.find_kernel("k"), options);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("init_texts");
+
+TEST_CASE("a kernel's text has what it names of its file, device headers and nothing of the host") {
+  const std::string source =
+      "#include <iostream>\n#include <cuda_fp16.h>\n#define N 4\n#define M 5\n"
+      "namespace a {\n__device__ int twice(int x) { return 2 * x; }\nint host() { return M; }\n}\n"
+      "__global__ void other() {}\n__global__ void k(int* p) { p[0] = a::twice(N); }\n"
+      "int main() { k<<<1, 1>>>(nullptr); std::cout << 1; }\n";
+  const TextOptions options{.keeps_header = [](auto name) { return name == "cuda_fp16.h"; },
+                            .settable = {"N"}};
+  CHECK(text_of_kernel(source, options) ==
+        "#include <cuda_fp16.h>\n#ifndef N\n#define N 4\n#endif\n"
+        "__device__ int twice(int x) { return 2 * x; }\n"
+        "__global__ void k(int* p) { p[0] = twice(N); }\n");
+  CHECK(text_of_kernel("const int kWide = 8;\n__global__ void k(int* p) { p[kWide] = 0; }\n",
+                       {.settable = {"kWide"}}) ==
+        "#ifndef kWide\n#define kWide 8\n#endif\n__global__ void k(int* p) { p[kWide] = 0; }\n");
+}
+
+TEST_CASE("a kernel's text leaves out what it has no types or macros for") {
+  CHECK(text_of_kernel(
+            "template <typename T>\nBOUNDS_1(1024) __global__ void k(T* p) { *p = 0; }\n") ==
+        "template <typename T>\n __global__ void k(T* p) { *p = 0; }\n");
+  CHECK(text_of_kernel("#include <cuda_fp8.h>\n#include <cuda_fp16.h>\nusing namespace other;\n"
+                       "#define BOTH __device__\n#define INLINE BOTH inline\n"
+                       "template <typename T> struct Zero { static T of() { return 0; } };\n"
+                       "template <> struct Zero<Half> { static Half of() { return half(0); } };\n"
+                       "template <> struct Zero<int> { static int of() { return 0; } };\n"
+                       "INLINE float zero() { return Zero<float>::of(); }\n"
+                       "__global__ void k(float* p) { *p = zero(); }\n",
+                       {.keeps_header = [](auto) { return true; }}) ==
+        "#include <cuda_fp16.h>\n#define BOTH __device__\n#define INLINE BOTH inline\n"
+        "template <typename T> struct Zero { static T of() { return 0; } };\n"
+        "template <> struct Zero<int> { static int of() { return 0; } };\n"
+        "INLINE float zero() { return Zero<float>::of(); }\n"
+        "__global__ void k(float* p) { *p = zero(); }\n");
+}
+
+TEST_CASE("a macro that is undefined again is the kernel's only where something between uses it") {
+  CHECK(text_of_kernel("#define T double\n#undef T\n#define T char\n#define ONE 1\n#undef T\n"
+                       "#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
+                       "__global__ void k(float* T) { *T = one(); }\n") ==
+        "#define ONE 1\n#define T int\n__device__ T one() { return ONE; }\n#undef T\n"
+        "__global__ void k(float* T) { *T = one(); }\n");
+}
+
+TEST_CASE("the folders of a file's project are those around it, up to the project's top") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "top/include");
+  std::filesystem::create_directories(folder.path() / "top/src/cuda");
+  put_text(folder.path() / "top/src/README.md", "");
+  const auto top = folder.path() / "top";
+  const auto file = top / "src/cuda/k.cu";
+  const auto inner = project_folders(file);
+  REQUIRE(inner.size() >= 2);
+  CHECK(inner[0] == (top / "src/cuda").string());
+  CHECK(inner[1] == (top / "src").string());
+  put_text(top / ".git", "");
+  CHECK(project_folders(file) == std::vector<std::string>{(top / "src/cuda").string(),
+                                                          (top / "src").string(), top.string(),
+                                                          (top / "include").string()});
+}
+
+TEST_CASE("what is named like a parameter, a variable or a member is no mention of another") {
+  CHECK(text_of_kernel("struct Shape { int rows; };\nint width(const Shape& s);\n"
+                       "struct T {};\n__device__ int rows() { return 1; }\n"
+                       "__device__ int two() { return 2; }\n"
+                       "template <typename T>\n__global__ void k(T* y, int width) {\n"
+                       "  float4 rows; rows.x = two(); y[width] = rows.x; }\n") ==
+        "__device__ int two() { return 2; }\n"
+        "template <typename T>\n__global__ void k(T* y, int width) {\n"
+        "  float4 rows; rows.x = two(); y[width] = rows.x; }\n");
+}
+
+TEST_CASE("declarations of the host are left out, constants and device functions are not") {
+  CHECK(text_of_kernel("int count(int n);\nconst dim3 block(16, 16);\n__device__ int of(int n);\n"
+                       "__global__ void k(int* y) { *y = of(block.x) + count(1); }\n") ==
+        "const dim3 block(16, 16);\n__device__ int of(int n);\n"
+        "__global__ void k(int* y) { *y = of(block.x) + count(1); }\n");
+}
+
+TEST_CASE("an operator is kept with the types that it is for") {
+  const std::string pair =
+      "struct Pair { float a; };\n"
+      "__device__ Pair operator+(Pair a, Pair b) { return {a.a + b.a}; }\n";
+  const std::string quad =
+      "__device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, 0, 0, 0); "
+      "}\n";
+  const std::string kernel = "__global__ void k(float4* y) { y[0] = y[1] + y[2]; }\n";
+  CHECK(text_of_kernel(pair + quad + kernel) == quad + kernel);
+  const std::string other = "__global__ void k(float* y) { Pair p{y[0]}; y[1] = (p + p).a; }\n";
+  CHECK(text_of_kernel(pair + quad + other) == pair + other);
+}
+
+TEST_CASE("of several functions one for a type that comes from elsewhere is left out") {
+  const std::string kernel = "__global__ void k(float* y) { *y = twice(*y); }\n";
+  const std::string own = "__device__ float twice(float x) { return x + x; }\n";
+  CHECK(text_of_kernel("__device__ a::Half twice(a::Half x) { return x + x; }\n" + own + kernel) ==
+        own + kernel);
+}
+
+TEST_CASE("min and max of numbers are CUDA's") {
+  const std::string half = "__device__ half max(half a, half b) { return a > b ? a : b; }\n";
+  const std::string kernel = "__global__ void k(int* y) { *y = max(y[1], y[2]); }\n";
+  CHECK(text_of_kernel("namespace a {\n__device__ int max(int a, int b) { return a > b ? a : b; "
+                       "}\n}\n" +
+                       half + kernel) == half + kernel);
+}
+
+TEST_CASE("of structs that namespaces have by one name the last before the kernel is taken") {
+  const std::string kernel = "__global__ void k(float* y) { *y = Add<float>().of(*y); }\n";
+  const auto add = [](const std::string& by) {
+    return "template <typename T>\nstruct Add { __device__ T of(T x) { return x + " + by +
+           "; } };\n";
+  };
+  const auto in = [](const std::string& name, const std::string& text) {
+    return "namespace " + name + " {\n" + text + "}\n";
+  };
+  const std::string special = "template <>\nstruct Add<int> { int n; };\n";
+  CHECK(text_of_kernel(in("a", add("1")) + in("b", add("2") + special) + kernel +
+                       in("c", add("3"))) == add("2") + special + kernel);
+}
+
+TEST_CASE("conditions on CUDA's version hold as for the least that kernels are built with") {
+  const std::string source =
+      "#if CUDA_VERSION < 9000\n__device__ int lane() { return 1; }\n#else\n"
+      "__device__ int lane() { return 2; }\n#endif\n"
+      "__global__ void k(int* y) {\n#if CUDA_VERSION >= 11000\n  *y = lane();\n#endif\n}\n";
+  const model::Unit unit = model::parse(source, reading_options(source));
+  const std::string text = kernel_text(unit, *unit.find_kernel("k"));
+  CHECK(
+      text.starts_with("#ifndef CUDA_VERSION\n#define CUDA_VERSION 12000\n#endif\n"
+                       "__device__ int lane() { return 2; }\n__global__"));
+}
+
+TEST_CASE("what is named like the size of a warp is 32 where nothing declares it") {
+  const auto bound = [](const std::string& source) {
+    return reading_options(source).bindings.contains("MY_WARP_SIZE");
+  };
+  CHECK(bound("__global__ void k(int* y) { y[threadIdx.x % MY_WARP_SIZE] = 0; }\n"));
+  CHECK(bound("__device__ int f() { return MY_WARP_SIZE; }\n"));
+  CHECK(reading_options("int at = place - MY_INDEX_BASE;").bindings.at("MY_INDEX_BASE") == 0);
+  for (const char* const declared :
+       {"#define MY_WARP_SIZE 64\n", "constexpr int MY_WARP_SIZE = 64;\n",
+        "template <int MY_WARP_SIZE, int B>\n", "enum { A, MY_WARP_SIZE };\n",
+        "#ifdef MY_WARP_SIZE\n#endif\n"}) {
+    CAPTURE(declared);
+    CHECK_FALSE(
+        bound(std::string(declared) + "__global__ void k(int* y) { *y = MY_WARP_SIZE; }\n"));
+  }
+}
+
+TEST_CASE("a function that nothing declares is what it is named for, behind its name") {
+  std::map<std::string, std::string> replaced;
+  CHECK(with_foreign_names("y = ScalarConvert<float, Acc>::to(f(x) + ScalarConvert<int, "
+                           "unsigned int>::to(n));",
+                           replaced) ==
+        "y = /* ScalarConvert */ static_cast<Acc>(static_cast<float>(f(x) + /* ScalarConvert */ "
+        "static_cast<unsigned int>(static_cast<int>(n))));");
+  CHECK(with_foreign_names("n = a::CeilDiv(f(x, 1), (long)m) * 2; return divUp(n, m);", replaced) ==
+        "n = /* CeilDiv */ (((f(x, 1)) + ( (long)m) - 1) / ( (long)m)) * 2; return /* divUp */ "
+        "(((n) + ( m) - 1) / ( m));");
+  CHECK(replaced ==
+        std::map<std::string, std::string>{{"CeilDiv", "a quotient that is rounded up"},
+                                           {"ScalarConvert", "a cast to its last argument"},
+                                           {"divUp", "a quotient that is rounded up"}});
+  replaced.clear();
+  for (const char* const own :
+       {"template <class A, class B> struct ScalarConvert { static B to(A); };\n"
+        "y = ScalarConvert<float, int>::to(x);",
+        "y = Scale<float, int>::to(x);", "y = bit_cast<float>(x);",
+        "int ceil_div(int a, int b);\nint f() { return ceil_div(1, 2); }",
+        "#define DIVUP(a, b) ((a) / (b))\nint f() { return DIVUP(1, 2); }", "x = divUp(1);"}) {
+    CHECK(with_foreign_names(own, replaced) == own);
+  }
+  CHECK(replaced.empty());
+}
+
+TEST_CASE("a header that is in no folder around the file is looked for in the whole project") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "top/src/cuda");
+  std::filesystem::create_directories(folder.path() / "top/src/common/detail");
+  std::filesystem::create_directories(folder.path() / "top/other/common/detail");
+  put_text(folder.path() / "top/.git", "");
+  put_text(folder.path() / "top/other/common/detail/loop.h", "int far;\n");
+  put_text(folder.path() / "top/src/common/detail/loop.h", "#include \"deep.h\"\nint near;\n");
+  put_text(folder.path() / "top/other/deep.h", "int deep;\n");
+  const auto file = folder.path() / "top/src/cuda/k.cu";
+  put_text(file, "#include \"detail/loop.h\"\n__global__ void k(int* y) { *y = near; }\n");
+  const FlatSource text = project_text(file.string(), "k", {});
+  CHECK(text.text.starts_with("int deep;\n\nint near;\n"));
+  CHECK(text.missing.empty());
+}
+
+TEST_CASE("a kernel of a header is read as a file does that includes it") {
+  const TemporaryFolder folder;
+  put_text(folder.path() / ".git", "");
+  const auto header = folder.path() / "k.cuh";
+  put_text(header, "__global__ void k(int* y) { *y = STEP; }\n");
+  CHECK(project_text(header.string(), "k", {}).text.starts_with("__global__"));
+  put_text(folder.path() / "a.cu", "#define STEP 1\n#include \"k.cuh\"\n");
+  CHECK(project_text(header.string(), "k", {}).text.starts_with("#define STEP 1\n__global__"));
+  // one that launches it comes first
+  put_text(folder.path() / "b.cu",
+           "#define STEP 2\n#include <k.cuh>\nvoid go(int* y) { k<<<1, 1>>>(y); }\n");
+  const FlatSource text = project_text(header.string(), "k", {});
+  CHECK(text.text.starts_with("#define STEP 2\n__global__"));
+  CHECK(text.text.find("k<<<1, 1>>>") != std::string::npos);
+  // not another header of the same name
+  put_text(folder.path() / "b.cu",
+           "#include \"else/k.cuh\"\nvoid go(int* y) { k<<<1, 1>>>(y); }\n");
+  std::filesystem::create_directories(folder.path() / "else");
+  put_text(folder.path() / "else/k.cuh", "__global__ void k(int* y);\n");
+  CHECK(project_text(header.string(), "k", {}).text.starts_with("#define STEP 1\n__global__"));
+}
+
+TEST_SUITE_END();
