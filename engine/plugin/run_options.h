@@ -36,7 +36,9 @@ struct RunOptions {
                  "per-shape floor, docs/search.md"},
       Range{0.0, 100.0});
     v(&O::min_gain,
-      OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)",
+      OptionText{"min_gain",
+                 "least gain over the baseline that counts as improved (exit code 0), if its 99 % "
+                 "interval is above 1 too",
                  "2 %: above timing noise", "min-gain"},
       Range{0.0, 100.0});
     v(&O::finalists,

@@ -396,7 +396,8 @@ class Session final : private CampaignHost {
     r.left_out = campaign_->finals().left_out();
     for (const Finals::Dismissed& one : campaign_->finals().dismissed())
       r.dismissed.push_back(dismissal(one));
-    r.improved = r.measured && r.speedup >= 1 + options_.run.min_gain;
+    r.improved = r.measured && r.speedup >= 1 + options_.run.min_gain &&
+                 (!r.speedup_interval || r.speedup_interval->low > 1);
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
     r.verdict = *standing.verdict;

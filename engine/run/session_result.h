@@ -41,7 +41,8 @@ struct SessionResult {
   double speedup = 1;
   /// 99 %, from the pairs that timed the best; absent for the baseline and without pairs
   std::optional<Interval> speedup_interval;
-  bool improved = false;        ///< speedup >= 1 + run.min_gain
+  /// speedup >= 1 + run.min_gain, and the interval, where there is one, is above 1
+  bool improved = false;
   Hash128 best_key;             ///< variant_key of the best
   double searched_speedup = 1;  ///< of the search's best, as measured by the search
   /// number of variants timed again, including refused ones; 0: the figures are the search's

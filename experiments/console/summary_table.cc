@@ -48,11 +48,14 @@ Row row(const KernelReport& report) {
   // The reason why a search that found a gain lost it in the finals.
   const bool lost =
       !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
-  const std::string judgement = r.interrupted ? "interrupted"
-                                : r.improved  ? "improved"
-                                : lost        ? "no gain, every finalist was refused, the first " +
-                                             dismissal_text(r.dismissed.front())
-                                       : "no gain";
+  const std::string judgement =
+      r.interrupted ? "interrupted"
+      : r.improved  ? "improved"
+      : lost
+          ? "no gain, every finalist was refused, the first " + dismissal_text(r.dismissed.front())
+      : r.speedup > 1 && r.speedup_interval && r.speedup_interval->low <= 1
+          ? "no gain that is certain: the interval includes 1"
+          : "no gain";
   return {report.name,
           ms_text(r.baseline_ms),
           ms_text(r.best_ms),

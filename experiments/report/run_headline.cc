@@ -45,7 +45,7 @@ void add_verdict(const RunMaterial& m, Headline& to) {
   if (s.speedup_interval) {
     to.interval =
         format("[%.3f, %.3f], 99 %% interval", s.speedup_interval->low, s.speedup_interval->high);
-    if (to.good && s.speedup_interval->low <= 1)
+    if (s.speedup > 1 && s.speedup_interval->low <= 1)
       to.interval += ", which includes 1: it may be no gain";
   } else if (s.speedup > 1) {
     to.interval = "no interval: not timed in pairs with the baseline";

@@ -182,6 +182,29 @@ TEST_SUITE("drive_finals") {
     }
   }
 
+  TEST_CASE("a gain whose interval includes 1 is not an improvement") {
+    for (const double spread : {0.02, 0.9}) {
+      CAPTURE(spread);
+      const TemporaryFolder folder;
+      Options options = small_options(20);
+      options.run.finalists = 2;
+      WatchedBench bench(options, [&](const RunRequest&, Outcome& outcome) {
+        for (WorkloadTiming& timing : outcome.timings) {
+          timing.baseline_samples_ns = timing.samples_ns;
+          for (std::size_t i = 0; i < timing.baseline_samples_ns.size(); ++i)
+            timing.baseline_samples_ns[i] *= 1.25 + spread * (i % 2 == 0 ? 1.0 : -0.9);
+        }
+      });
+      FinalTaker taker;
+      const SessionResult result = watched_run(bench, taker, folder.path());
+      REQUIRE(result.speedup_interval);
+      CHECK(result.speedup > 1.05);
+      CHECK((result.speedup_interval->low > 1) == (spread < 0.1));
+      CHECK(result.improved == (spread < 0.1));
+      CHECK(result.exit_code() == (result.improved ? 0 : 2));
+    }
+  }
+
   TEST_CASE("finals leave the search graph as it is") {
     std::set<std::string> fingerprints;
     for (const int finalists : {0, 1, 3, 50}) {
