@@ -248,7 +248,7 @@ TEST_CASE(
   CHECK(others(received) == 1);
   const auto value = [&](InputFamily family) {
     return std::get<double>(
-        *scalar_on(family, received, received.io.args[1], received.workloads.front()));
+        *scalar_on({.family = family}, received, received.io.args[1], received.workloads.front()));
   };
   CHECK(value(InputFamily::other_scalars) == 0.375);
   CHECK(value(InputFamily::tiny) == 0.5);
@@ -258,6 +258,27 @@ TEST_CASE(
   resampling.source = "__global__ void k(float s) { y[i] = x[(int)(i / s)]; }";
   CHECK(others(resampling) == 0);
   CHECK(others(spec(R"("type": "float", "value": 0.5, "is_meta": true)")) == 0);
+}
+
+TEST_CASE(
+    "of several scalars each differs alone too: what is known of one says nothing of others") {
+  const KernelSpec spec = spec_of(
+      input("x", "[4, 8]") +
+      R"(, {"name": "s", "type": "float", "value": 0.5}, {"name": "zero", "type": "float", "value": 0})"
+      R"(, {"name": "n", "type": "int", "value": 3}, {"name": "t", "type": "float", "value": 2})");
+  const Workload& workload = spec.workloads.front();
+  const auto value = [&](const FamilyChoice& choice, const char* name) {
+    return std::get<double>(*scalar_on(choice, spec, *spec.io.find(name), workload));
+  };
+  std::set<std::pair<double, double>> found;
+  for (const FamilyChoice& choice : stress_choices(spec, workload)) {
+    if (choice.family != InputFamily::other_scalars) continue;
+    CHECK(value(choice, "zero") == 0);
+    found.emplace(value(choice, "s"), value(choice, "t"));
+  }
+  CHECK(found == std::set<std::pair<double, double>>{{0.375, 1.5}, {0.375, 2}, {0.5, 1.5}});
+  CHECK(FamilyChoice{.family = InputFamily::other_scalars, .form = 2}.label() ==
+        "other_scalars (scalar 2 alone)");
 }
 
 TEST_CASE("every other tensor is far above, those between far below") {

@@ -22,7 +22,7 @@ constexpr std::size_t kSlotAlignment = 256;
 
 std::string InputSet::label() const {
   return format("seed %llx, ", static_cast<unsigned long long>(seed)) +
-         (structure.empty() ? std::string(name_of(family)) : structure);
+         (form_label.empty() ? std::string(name_of(family)) : form_label);
 }
 
 bool PlacedWorkload::mutates_inputs() const {
