@@ -47,6 +47,28 @@ TEST_CASE("tensors may have any element type") {
   }
 }
 
+TEST_CASE(
+    "tensors are aligned to no more than the spec says, and to 16 bytes where they are timed") {
+  const auto aligned_to = [](int bytes) {
+    KernelSpec spec = doubling();
+    for (auto& arg : spec.io.args) {
+      if (arg.tensor) arg.tensor->alignment_bytes = bytes;
+    }
+    return spec;
+  };
+  const auto right_unless = [](const std::string& condition) {
+    return body(
+        "const unsigned long long at = (unsigned long long)y; "
+        "if (i < n) y[i] = " +
+        condition + " ? 0.0f : 2 * x[i];");
+  };
+  Candidates candidates(aligned_to(4));
+  CHECK(failed_gate(candidates.run(right_unless("at % 8 == 4"))) == "reference");
+  CHECK(failed_gate(candidates.run(right_unless("at % 32 == 16"))) == "timed_launch");
+  CHECK(candidates.run(right_unless("at % 4 != 0")).status == Status::ok);
+  CHECK(Candidates(aligned_to(1)).run(right_unless("at % 4 != 0")).status == Status::ok);
+}
+
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
   CHECK(candidates.run(baseline_variant(candidates.spec()))

@@ -42,7 +42,6 @@ std::uint64_t Buffer::canary(const std::byte* address) const {
 
 Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
     : size_(size_bytes) {
-  alignment = alignment < 16 ? 16 : alignment;
   const bool fence = placement == Placement::fence, before = placement == Placement::fence_before;
   const std::size_t body = round_up(size_bytes + 2 * alignment, kPage);
   const std::size_t readable = (before ? 0 : kCanaryBytes) + body + (fence ? 0 : kCanaryBytes);
