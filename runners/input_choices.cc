@@ -95,7 +95,10 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::half_copy:
       return first ? "of lines" : "of the tensor";
     case InputFamily::ascending:
-      return first ? "upwards" : "downwards";
+      return first       ? "upwards"
+             : form == 1 ? "downwards"
+             : form == 2 ? "the last range longest"
+                         : "the first range longest";
     case InputFamily::repeated_tile:
       return first       ? "beside each other"
              : form == 1 ? "below each other"

@@ -51,8 +51,11 @@ inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
 inline int structure_forms(const FamilyRule& rule) {
   switch (rule.family) {
     case InputFamily::permutation:
-    case InputFamily::ascending:
       return rule.row > 1 ? 2 : 1;
+    case InputFamily::ascending:
+      return rule.row < 2                                                    ? 1
+             : rule.arrangement == Arrangement::offsets && rule.elements > 2 ? 4
+                                                                             : 2;
     case InputFamily::triangular:
       return rule.lines > 1 ? 2 : 1;
     case InputFamily::one_value:
@@ -274,6 +277,21 @@ inline double even_offset(const FamilyRule& rule, Word i) {
   return floor(rule.greatest * static_cast<double>(i) / static_cast<double>(rule.elements - 1));
 }
 
+/// Where range `i` begins if the last one, or the first one, is as long as can be and the others
+/// are even. One of them has an element more if there is an odd one.
+inline double lopsided_offset(const FamilyRule& rule, Word i, bool last) {
+  constexpr double kMost = 8192;  // a kernel may give a range to a single thread
+  const Word ranges = rule.elements - 1;
+  const double longest = rule.greatest < kMost ? rule.greatest : kMost;
+  const bool has_more = rule.odd != kNoElement && longest > 0;
+  const double rest = rule.greatest - longest;
+  if (i == 0) return 0;
+  const double before =
+      floor(rest * static_cast<double>(last ? i : i - 1) / static_cast<double>(ranges - 1)) +
+      (has_more && i > rule.odd ? 1 : 0);
+  return last ? before : before + longest - (has_more ? 1 : 0);
+}
+
 /// Element `i` of another arrangement. The odd element of a permutation has exchanged places with
 /// its neighbour; of offsets it is the one that is not where even ranges begin.
 inline double arranged_value(const FamilyRule& rule, Word i) {
@@ -290,6 +308,7 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
   }
   const Word ranges = rule.elements - 1;
   if (i >= ranges) return rule.greatest;
+  if (const int form = form_of(rule); form > 1) return lopsided_offset(rule, i, form == 2);
   if (rule.odd != kNoElement) {
     const double even = even_offset(rule, i);
     if (i != rule.odd || i == 0) return even;

@@ -152,7 +152,7 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
     CHECK((found.front() == 0 && found.back() == 320));
     kinds.insert(found);
   }
-  CHECK(kinds.size() == 4);
+  CHECK(kinds.size() == 8);
   for (const int form : {0, 1}) {
     // even ranges of five but for two beside each other
     const auto even =
@@ -164,6 +164,19 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
   }
   CHECK(made(rows, {.family = InputFamily::ascending})[7] == 0);
   CHECK(made(rows, {.family = InputFamily::ascending})[8] == 40);
+  for (const int form : {2, 3}) {  // all in one range, or all but one element
+    for (const bool but_for_one : {false, true}) {
+      const auto one =
+          made(rows, {.family = InputFamily::ascending, .form = form, .but_for_one = but_for_one});
+      const int longest = but_for_one ? 319 : 320;
+      CHECK((form == 2 ? one[64] - one[63] : one[1]) == longest);
+    }
+  }
+  const KernelSpec many = spec_of(index("[5]", R"({"kind": "csr_row_pointers", "mean": 5000})"));
+  CHECK(made(many, {.family = InputFamily::ascending, .form = 2}) ==
+        std::vector<int>{0, 3936, 7872, 11808, 20000});
+  CHECK(made(many, {.family = InputFamily::ascending, .form = 3}) ==
+        std::vector<int>{0, 8192, 12128, 16064, 20000});
 }
 
 TEST_CASE("integers count upwards, ascend and descend through the values of their rule") {
