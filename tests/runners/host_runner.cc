@@ -69,6 +69,24 @@ TEST_CASE(
   CHECK(Candidates(aligned_to(1)).run(right_unless("at % 4 != 0")).status == Status::ok);
 }
 
+TEST_CASE("a read beside a tensor is found within the bytes that its alignment leaves there") {
+  KernelSpec spec = doubling();
+  spec.workloads.front().scalars["n"] = std::int64_t{61};  // 12 bytes to the next multiple of 16
+  Candidates candidates(spec);
+  const auto reads = [&](const std::string& place) {
+    Variant variant = baseline_variant(spec);
+    variant.source = body("if (i < n) { const float other = x[" + place +
+                          "]; y[i] = other == 12345.0f ? 0.0f : 2 * x[i]; }");
+    return candidates.run(
+        {.spec = spec, .variant = variant, .key = {}, .seed = 1, .stage = Stage::confirmation});
+  };
+  const Outcome behind = reads("i + 2");
+  CHECK(failed_gate(behind) == "guard_zones");
+  CHECK(behind.log.find("access outside tensor x, 0 bytes past its end") != std::string::npos);
+  CHECK(failed_gate(reads("i - 1")) == "guard_zones");
+  CHECK(reads("i + 2 < n ? i + 2 : i").status == Status::ok);
+}
+
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
   CHECK(candidates.run(baseline_variant(candidates.spec()))

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -116,6 +117,16 @@ std::string Buffer::violation() const {
     return std::to_string(data_ - p) + " bytes before its begin";
   }
   return {};
+}
+
+std::optional<std::int64_t> Buffer::outside(const volatile void* address, std::size_t bytes) const {
+  const auto number = [](const volatile void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const std::uintptr_t first = number(address), begin = number(data_), end = begin + size_;
+  if (first + bytes <= number(readable_begin_) || first >= number(readable_end_) || bytes == 0)
+    return std::nullopt;
+  if (first >= begin && first + bytes <= end) return std::nullopt;
+  return static_cast<std::int64_t>(first < begin ? first : std::max(first, end)) -
+         static_cast<std::int64_t>(begin);
 }
 
 bool Buffer::in_fence(const void* address, std::int64_t& offset) const {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "engine/base/dtype.h"
@@ -226,6 +227,7 @@ class Worker {
       all.end = end.end;
       all.detail = end.detail;
       all.seconds += end.seconds;
+      if (all.outside.tensor < 0) all.outside = end.outside;
       return end.end == BlockEnd::done;
     };
     const auto steps = [&](const std::vector<StepCommand>& list) {
@@ -269,6 +271,8 @@ class Worker {
          .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
          .fibers = fibers_,
          .interleaved = command.interleaved,
+         .tensors =
+             command.interleaved ? std::span<const Buffer>(buffers_) : std::span<const Buffer>(),
          .rounding = command.rounding});
   }
 
@@ -282,6 +286,15 @@ class Worker {
     const auto state = module_.state();
     for (std::size_t i = 0; i < state.size(); ++i)
       reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
+    if (const OutsideAccess& outside = end.outside; outside.tensor >= 0) {
+      const Buffer& buffer = buffers_[static_cast<std::size_t>(outside.tensor)];
+      const auto size = static_cast<std::int64_t>(buffer.size());
+      reply.guard_access = true;
+      reply.guard_argument = outside.tensor;
+      reply.guard_violation = outside.offset < 0
+                                  ? std::to_string(-outside.offset) + " bytes before its begin"
+                                  : std::to_string(outside.offset - size) + " bytes past its end";
+    }
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_tensor(i)) continue;
       const auto index = static_cast<std::int32_t>(i);
