@@ -87,6 +87,34 @@ TEST_CASE("a read beside a tensor is found within the bytes that its alignment l
   CHECK(reads("i + 2 < n ? i + 2 : i").status == Status::ok);
 }
 
+TEST_CASE("an atomic update of block scope is whole for the threads of one block alone") {
+  HostOptions options = quick();
+  options.threads = 2;
+  const auto adding = [](const std::string& scope, const std::string& place) {
+    return "extern \"C\" __global__ void k(const int* x, int* y, int n) { "
+           "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomicAdd" +
+           scope + "(y + " + place + ", x[i]); }";
+  };
+  for (const bool each_block_its_own : {true, false}) {
+    const std::string place = each_block_its_own ? "blockIdx.x" : "0";
+    KernelSpec spec = doubling(DType::i32);
+    spec.workloads.front().scalars["n"] = std::int64_t{4096};
+    spec.io.args[1] = tensor("y", ArgRole::inout, DType::i32, "n / 64");
+    spec.source = adding("", place);
+    std::get<ReferenceKernel>(spec.reference).source =
+        "__global__ void twice(const int* x, int* y, int n) { "
+        "for (int i = 0; i < n; ++i) y[" +
+        std::string(each_block_its_own ? "i / 64" : "0") + "] += x[i]; }";
+    Candidates candidates(spec, options);
+    Variant variant = baseline_variant(spec);
+    variant.source = adding("_block", place);
+    const Outcome outcome = candidates.run(
+        {.spec = spec, .variant = variant, .key = {}, .seed = 1, .stage = Stage::confirmation});
+    CAPTURE(outcome.log);
+    CHECK(failed_gate(outcome) == (each_block_its_own ? "" : "interleavings"));
+  }
+}
+
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
   CHECK(candidates.run(baseline_variant(candidates.spec()))

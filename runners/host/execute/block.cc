@@ -249,13 +249,16 @@ void BlockRunner::access(const volatile void* address, std::size_t bytes) {
   if (--switches_left_ <= 0) return;
   if ((drawn >> 8U & 1U) != 0) yielded_ = true;
   constexpr std::uint64_t kPauseEvery = 32;
-  if ((drawn >> 16U) % kPauseEvery == 0 && pauses_left_ > 0) {
-    --pauses_left_;
-    // blocks on other OS threads see a block all of whose threads are between two accesses
-    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
-    ::nanosleep(&kPause, nullptr);
-  }
+  if ((drawn >> 16U) % kPauseEvery == 0) pause();
   leave();
+}
+
+/// Blocks on other OS threads see a block all of whose threads are between two accesses.
+void BlockRunner::pause() {
+  if (pauses_left_ <= 0) return;
+  --pauses_left_;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
+  ::nanosleep(&kPause, nullptr);
 }
 
 int BlockRunner::barrier(int kind, int predicate) {
@@ -419,6 +422,9 @@ void warpath_yield() {
 }
 void warpath_access(const volatile void* address, unsigned long bytes) {
   if (warpath::host::running != nullptr) warpath::host::running->access(address, bytes);
+}
+void warpath_pause() {
+  if (warpath::host::running != nullptr) warpath::host::running->pause();
 }
 void warpath_fault(int fault, const char* text, int line) {
   warpath::host::running->fault(fault, text, line);

@@ -83,6 +83,7 @@ class BlockRunner {
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);
   void yield();
   void access(const volatile void* address, std::size_t bytes);
+  void pause();
   [[noreturn]] void fault(int kind, const char* text, int line);
 
  private:
