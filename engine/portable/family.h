@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/portable/family_offsets.h"
 #include "engine/portable/family_rule.h"
 #include "engine/portable/nudge.h"
 #include "engine/portable/random.h"
@@ -51,8 +52,11 @@ inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
 inline int structure_forms(const FamilyRule& rule) {
   switch (rule.family) {
     case InputFamily::permutation:
-    case InputFamily::ascending:
       return rule.row > 1 ? 2 : 1;
+    case InputFamily::ascending:
+      return rule.row < 2                                                    ? 1
+             : rule.arrangement == Arrangement::offsets && rule.elements > 2 ? 4
+                                                                             : 2;
     case InputFamily::triangular:
       return rule.lines > 1 ? 2 : 1;
     case InputFamily::one_value:
@@ -269,11 +273,6 @@ inline Word neighbour(const FamilyRule& rule, Word i) {
   return rule.row < 2 ? i : i % rule.row + 1 < rule.row ? i + 1 : i - 1;
 }
 
-/// Where range `i` of even ones begins.
-inline double even_offset(const FamilyRule& rule, Word i) {
-  return floor(rule.greatest * static_cast<double>(i) / static_cast<double>(rule.elements - 1));
-}
-
 /// Element `i` of another arrangement. The odd element of a permutation has exchanged places with
 /// its neighbour; of offsets it is the one that is not where even ranges begin.
 inline double arranged_value(const FamilyRule& rule, Word i) {
@@ -290,6 +289,7 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
   }
   const Word ranges = rule.elements - 1;
   if (i >= ranges) return rule.greatest;
+  if (const int form = form_of(rule); form > 1) return lopsided_offset(rule, i, form == 2);
   if (rule.odd != kNoElement) {
     const double even = even_offset(rule, i);
     if (i != rule.odd || i == 0) return even;

@@ -89,8 +89,9 @@ enum class Arrangement : int {
   none,
   permutation,  ///< of 0 to row - 1 in every line: InputFamily::identity, permutation
   /// ascending offsets from 0 to FamilyRule::greatest: InputFamily::ascending, with seven of eight
-  /// ranges empty (upwards) or the last ones longest (downwards); but for one element even, of
-  /// which one is empty (upwards) or an element longer (downwards)
+  /// ranges empty (upwards), the last ones longest (downwards), or all, up to 8192, in the last
+  /// range or in the first; but for one element even, of which one is empty (upwards) or an element
+  /// longer (downwards), or all but one in that range
   offsets,
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/portable/family_word.h"
-#include "runners/inputs/arguments.h"
 #include "runners/inputs/other_scalars.h"
 
 namespace warpath {
@@ -79,6 +78,8 @@ std::string form_name(InputFamily family, int form) {
   switch (family) {
     case InputFamily::opposed:
       return first ? "the first above" : "the first below";
+    case InputFamily::other_scalars:
+      return first ? "" : "scalar " + std::to_string(form) + " alone";
     case InputFamily::extremes:
       return first ? "" : "within four values of an end";
     case InputFamily::permutation:
@@ -94,7 +95,10 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::half_copy:
       return first ? "of lines" : "of the tensor";
     case InputFamily::ascending:
-      return first ? "upwards" : "downwards";
+      return first       ? "upwards"
+             : form == 1 ? "downwards"
+             : form == 2 ? "the last range longest"
+                         : "the first range longest";
     case InputFamily::repeated_tile:
       return first       ? "beside each other"
              : form == 1 ? "below each other"
@@ -134,18 +138,20 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
   for (auto f = static_cast<int>(InputFamily::as_declared) + 1;
        f < static_cast<int>(kFirstStructure); ++f) {
     const FamilyChoice choice{.family = static_cast<InputFamily>(f)};
-    const bool has_others = std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
-      return scalar_on(choice.family, spec, arg, workload) != scalar_value(arg, workload);
-    });
     const std::size_t least = choice.family == InputFamily::far_apart ? 2 : 1;
     if (choice.family == InputFamily::other_scalars
-            ? has_others
+            ? free_scalars(spec, workload) > 0
             : rules(choice.family, spec, workload).size() >= least)
       out.push_back(choice);
   }
   // A function may have an end at either side, and there may be one tensor alone.
   if (!rules(InputFamily::opposed, spec, workload).empty())
     out.push_back({.family = InputFamily::opposed, .form = 1});
+  // What is known of one scalar may be taken for known of all.
+  if (const int scalars = free_scalars(spec, workload); scalars > 1) {
+    for (int form = 1; form <= scalars; ++form)
+      out.push_back({.family = InputFamily::other_scalars, .form = form});
+  }
   // What is made of two integers is largest where they are at opposite ends.
   const auto has_narrow = [](const FamilyRule& rule) { return !portable::is_wide_integer(rule); };
   if (std::ranges::count_if(rules(InputFamily::extremes, spec, workload), has_narrow) > 1)

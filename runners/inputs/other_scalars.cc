@@ -1,5 +1,6 @@
 #include "runners/inputs/other_scalars.h"
 
+#include <algorithm>
 #include <regex>
 #include <string_view>
 
@@ -18,19 +19,36 @@ bool makes_integers(std::string_view source) {
   return std::regex_search(source.begin(), source.end(), kConversion);
 }
 
+/// The kernel receives `arg`, a floating-point number that is not 0 under `workload`, and its text
+/// makes no places of such numbers.
+bool is_free(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+  if (arg.is_meta || arg.type != ArgType::floating || makes_integers(spec.source)) return false;
+  const std::optional<ScalarValue> value = scalar_value(arg, workload);
+  const double* const real = value ? std::get_if<double>(&*value) : nullptr;
+  return real != nullptr && *real != 0;
+}
+
 }  // namespace
 
-std::optional<ScalarValue> scalar_on(InputFamily family,
+std::optional<ScalarValue> scalar_on(const FamilyChoice& choice,
                                      const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload) {
   std::optional<ScalarValue> value = scalar_value(arg, workload);
-  double* const real = value ? std::get_if<double>(&*value) : nullptr;
+  if (choice.family != InputFamily::other_scalars || !is_free(spec, arg, workload)) return value;
+  int number = 0;  // from 1
+  for (const ArgSpec& other : spec.io.args) {
+    number += is_free(spec, other, workload) ? 1 : 0;
+    if (other.name == arg.name) break;
+  }
   constexpr double kShare = 0.75;
-  if (family == InputFamily::other_scalars && real != nullptr && !arg.is_meta &&
-      arg.type == ArgType::floating && !makes_integers(spec.source))
-    *real *= kShare;
+  if (choice.form == 0 || choice.form == number) std::get<double>(*value) *= kShare;
   return value;
+}
+
+int free_scalars(const KernelSpec& spec, const Workload& workload) {
+  return static_cast<int>(std::ranges::count_if(
+      spec.io.args, [&](const ArgSpec& arg) { return is_free(spec, arg, workload); }));
 }
 
 }  // namespace warpath

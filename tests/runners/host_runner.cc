@@ -47,6 +47,74 @@ TEST_CASE("tensors may have any element type") {
   }
 }
 
+TEST_CASE(
+    "tensors are aligned to no more than the spec says, and to 16 bytes where they are timed") {
+  const auto aligned_to = [](int bytes) {
+    KernelSpec spec = doubling();
+    for (auto& arg : spec.io.args) {
+      if (arg.tensor) arg.tensor->alignment_bytes = bytes;
+    }
+    return spec;
+  };
+  const auto right_unless = [](const std::string& condition) {
+    return body(
+        "const unsigned long long at = (unsigned long long)y; "
+        "if (i < n) y[i] = " +
+        condition + " ? 0.0f : 2 * x[i];");
+  };
+  Candidates candidates(aligned_to(4));
+  CHECK(failed_gate(candidates.run(right_unless("at % 8 == 4"))) == "reference");
+  CHECK(failed_gate(candidates.run(right_unless("at % 32 == 16"))) == "timed_launch");
+  CHECK(candidates.run(right_unless("at % 4 != 0")).status == Status::ok);
+  CHECK(Candidates(aligned_to(1)).run(right_unless("at % 4 != 0")).status == Status::ok);
+}
+
+TEST_CASE("a read beside a tensor is found within the bytes that its alignment leaves there") {
+  KernelSpec spec = doubling();
+  spec.workloads.front().scalars["n"] = std::int64_t{61};  // 12 bytes to the next multiple of 16
+  Candidates candidates(spec);
+  const auto reads = [&](const std::string& place) {
+    Variant variant = baseline_variant(spec);
+    variant.source = body("if (i < n) { const float other = x[" + place +
+                          "]; y[i] = other == 12345.0f ? 0.0f : 2 * x[i]; }");
+    return candidates.run(
+        {.spec = spec, .variant = variant, .key = {}, .seed = 1, .stage = Stage::confirmation});
+  };
+  const Outcome behind = reads("i + 2");
+  CHECK(failed_gate(behind) == "guard_zones");
+  CHECK(behind.log.find("access outside tensor x, 0 bytes past its end") != std::string::npos);
+  CHECK(failed_gate(reads("i - 1")) == "guard_zones");
+  CHECK(reads("i + 2 < n ? i + 2 : i").status == Status::ok);
+}
+
+TEST_CASE("an atomic update of block scope is whole for the threads of one block alone") {
+  HostOptions options = quick();
+  options.threads = 2;
+  const auto adding = [](const std::string& scope, const std::string& place) {
+    return "extern \"C\" __global__ void k(const int* x, int* y, int n) { "
+           "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomicAdd" +
+           scope + "(y + " + place + ", x[i]); }";
+  };
+  for (const bool each_block_its_own : {true, false}) {
+    const std::string place = each_block_its_own ? "blockIdx.x" : "0";
+    KernelSpec spec = doubling(DType::i32);
+    spec.workloads.front().scalars["n"] = std::int64_t{4096};
+    spec.io.args[1] = tensor("y", ArgRole::inout, DType::i32, "n / 64");
+    spec.source = adding("", place);
+    std::get<ReferenceKernel>(spec.reference).source =
+        "__global__ void twice(const int* x, int* y, int n) { "
+        "for (int i = 0; i < n; ++i) y[" +
+        std::string(each_block_its_own ? "i / 64" : "0") + "] += x[i]; }";
+    Candidates candidates(spec, options);
+    Variant variant = baseline_variant(spec);
+    variant.source = adding("_block", place);
+    const Outcome outcome = candidates.run(
+        {.spec = spec, .variant = variant, .key = {}, .seed = 1, .stage = Stage::confirmation});
+    CAPTURE(outcome.log);
+    CHECK(failed_gate(outcome) == (each_block_its_own ? "" : "interleavings"));
+  }
+}
+
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
   CHECK(candidates.run(baseline_variant(candidates.spec()))

@@ -152,7 +152,7 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
     CHECK((found.front() == 0 && found.back() == 320));
     kinds.insert(found);
   }
-  CHECK(kinds.size() == 4);
+  CHECK(kinds.size() == 8);
   for (const int form : {0, 1}) {
     // even ranges of five but for two beside each other
     const auto even =
@@ -164,6 +164,19 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
   }
   CHECK(made(rows, {.family = InputFamily::ascending})[7] == 0);
   CHECK(made(rows, {.family = InputFamily::ascending})[8] == 40);
+  for (const int form : {2, 3}) {  // all in one range, or all but one element
+    for (const bool but_for_one : {false, true}) {
+      const auto one =
+          made(rows, {.family = InputFamily::ascending, .form = form, .but_for_one = but_for_one});
+      const int longest = but_for_one ? 319 : 320;
+      CHECK((form == 2 ? one[64] - one[63] : one[1]) == longest);
+    }
+  }
+  const KernelSpec many = spec_of(index("[5]", R"({"kind": "csr_row_pointers", "mean": 5000})"));
+  CHECK(made(many, {.family = InputFamily::ascending, .form = 2}) ==
+        std::vector<int>{0, 3936, 7872, 11808, 20000});
+  CHECK(made(many, {.family = InputFamily::ascending, .form = 3}) ==
+        std::vector<int>{0, 8192, 12128, 16064, 20000});
 }
 
 TEST_CASE("integers count upwards, ascend and descend through the values of their rule") {
@@ -248,7 +261,7 @@ TEST_CASE(
   CHECK(others(received) == 1);
   const auto value = [&](InputFamily family) {
     return std::get<double>(
-        *scalar_on(family, received, received.io.args[1], received.workloads.front()));
+        *scalar_on({.family = family}, received, received.io.args[1], received.workloads.front()));
   };
   CHECK(value(InputFamily::other_scalars) == 0.375);
   CHECK(value(InputFamily::tiny) == 0.5);
@@ -258,6 +271,27 @@ TEST_CASE(
   resampling.source = "__global__ void k(float s) { y[i] = x[(int)(i / s)]; }";
   CHECK(others(resampling) == 0);
   CHECK(others(spec(R"("type": "float", "value": 0.5, "is_meta": true)")) == 0);
+}
+
+TEST_CASE(
+    "of several scalars each differs alone too: what is known of one says nothing of others") {
+  const KernelSpec spec = spec_of(
+      input("x", "[4, 8]") +
+      R"(, {"name": "s", "type": "float", "value": 0.5}, {"name": "zero", "type": "float", "value": 0})"
+      R"(, {"name": "n", "type": "int", "value": 3}, {"name": "t", "type": "float", "value": 2})");
+  const Workload& workload = spec.workloads.front();
+  const auto value = [&](const FamilyChoice& choice, const char* name) {
+    return std::get<double>(*scalar_on(choice, spec, *spec.io.find(name), workload));
+  };
+  std::set<std::pair<double, double>> found;
+  for (const FamilyChoice& choice : stress_choices(spec, workload)) {
+    if (choice.family != InputFamily::other_scalars) continue;
+    CHECK(value(choice, "zero") == 0);
+    found.emplace(value(choice, "s"), value(choice, "t"));
+  }
+  CHECK(found == std::set<std::pair<double, double>>{{0.375, 1.5}, {0.375, 2}, {0.5, 1.5}});
+  CHECK(FamilyChoice{.family = InputFamily::other_scalars, .form = 2}.label() ==
+        "other_scalars (scalar 2 alone)");
 }
 
 TEST_CASE("every other tensor is far above, those between far below") {

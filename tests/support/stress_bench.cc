@@ -123,7 +123,7 @@ void StressBench::apply(const FamilyChoice& choice,
                         std::uint64_t seed) const {
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
-    if (const auto scalar = scalar_on(choice.family, spec_, arg, *workload_))
+    if (const auto scalar = scalar_on(choice, spec_, arg, *workload_))
       inputs.scalars[arg.name] = *scalar;
     const auto tensor = inputs.tensors.find(arg.name);
     if (tensor == inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_)) continue;

@@ -72,7 +72,7 @@ Comparison by_tolerance(Trial& trial,
 
 std::string InputSet::label() const {
   return format("seed %llx, ", static_cast<unsigned long long>(seed)) +
-         (structure.empty() ? std::string(name_of(family)) : structure);
+         (form_label.empty() ? std::string(name_of(family)) : form_label);
 }
 
 bool PlacedWorkload::mutates_inputs() const {

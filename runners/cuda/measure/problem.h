@@ -70,10 +70,11 @@ struct FamilyBaseline {
 struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
+  int form = 0;  ///< FamilyRule::form
   /// Scalars that differ from the workload's: the kernel's parameters in place of those of
   /// PlacedWorkload; empty: none do.
   std::vector<ParameterPlace> parameters;
-  std::string structure;  ///< FamilyChoice::label() of a structured set
+  std::string form_label;  ///< FamilyChoice::label() of a family with several forms
   /// where non-finite results may be NaN or infinite, depending on the order of operations
   Infinities infinities = Infinities::none;
   /// By tensor: root mean square of this family's results over that of the declared one. Empty: 1.
@@ -228,7 +229,7 @@ class Problem {
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w,
                                                       const FamilyChoice& choice,
                                                       std::uint64_t seed);
-  [[nodiscard]] std::vector<ParameterPlace> parameters_on(InputFamily family,
+  [[nodiscard]] std::vector<ParameterPlace> parameters_on(const FamilyChoice& choice,
                                                           const PlacedWorkload& placed) const;
   [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
   [[nodiscard]] std::vector<bool> keeps_range(std::size_t w, const InputSet& set, const Slot& slot);

@@ -83,8 +83,9 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
   auto set = std::make_unique<InputSet>();
   set->seed = seed;
   set->family = family;
+  set->form = choice.form;
   set->infinities = choice.infinities();
-  if (is_structure(family)) set->structure = choice.label();
+  if (is_structure(family) || choice.form > 0) set->form_label = choice.label();
   for (const TensorPlace& tensor : placed.tensors) {
     set->pristine.emplace_back();
     set->reference.emplace_back();
@@ -109,18 +110,18 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
           family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
     }
   }
-  if (family == InputFamily::other_scalars) set->parameters = parameters_on(family, placed);
+  if (family == InputFamily::other_scalars) set->parameters = parameters_on(choice, placed);
   digest_inputs(w, *set);
   return set;
 }
 
-/// The workload's parameters with the scalars of `family`.
-std::vector<ParameterPlace> Problem::parameters_on(InputFamily family,
+/// The workload's parameters with the scalars of `choice`.
+std::vector<ParameterPlace> Problem::parameters_on(const FamilyChoice& choice,
                                                    const PlacedWorkload& placed) const {
   std::vector<ParameterPlace> out = placed.parameters;
   const auto arguments = kernel_arguments(spec());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (const auto scalar = scalar_on(family, spec(), *arguments[i], *placed.workload))
+    if (const auto scalar = scalar_on(choice, spec(), *arguments[i], *placed.workload))
       out[i].bytes = scalar_bytes(*scalar, arguments[i]->dtype);
   }
   return out;
@@ -192,8 +193,9 @@ void Problem::compute_reference(std::size_t w, InputSet& set) const {
       inputs.emplace(tensor.arg->name, download(api, tensor, set.pristine[t].get()));
   }
   ScalarMap scalars = scalar_values(spec(), *placed.workload);
+  const FamilyChoice choice{.family = set.family, .form = set.form};
   for (const ArgSpec& arg : spec().io.args) {
-    if (const auto scalar = scalar_on(set.family, spec(), arg, *placed.workload))
+    if (const auto scalar = scalar_on(choice, spec(), arg, *placed.workload))
       scalars[arg.name] = *scalar;
   }
   const TensorMap expected = make_reference(spec(), {.scratch_folder = "."})

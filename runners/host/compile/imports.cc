@@ -13,10 +13,10 @@
 namespace warpath::host {
 namespace {
 
-constexpr std::array<std::string_view, 11> kAllowed{
+constexpr std::array<std::string_view, 12> kAllowed{
     "warpath_barrier", "warpath_warp",   "warpath_yield", "warpath_fault",
-    "warpath_thread",  "warpath_access", "memcpy",        "memmove",
-    "memset",          "memcmp",         "__tls_get_addr"};
+    "warpath_thread",  "warpath_access", "warpath_pause", "memcpy",
+    "memmove",         "memset",         "memcmp",        "__tls_get_addr"};
 
 constexpr std::array<std::string_view, 4> kLibraries{"libm.so", "libc.so", "ld-linux",
                                                      "libmvec.so"};

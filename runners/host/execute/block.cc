@@ -107,6 +107,7 @@ bool BlockRunner::bind(const BlockPlan& plan) {
   if (!reserve_stacks(plan.fibers ? threads : 0) || !reserve_shared(plan.dynamic_shared_bytes))
     return false;
   static_shared_ = plan.module->shared();
+  outside_ = {};
   if (plan.fibers) {
     contexts_.assign(threads, nullptr);
     warps_.assign((threads + 31) / 32, Warp{});
@@ -234,20 +235,30 @@ void BlockRunner::yield() {
 
 /// Switches threads between two accesses to memory: updates that are not atomic are lost, and
 /// values not protected by a barrier are read too early.
-void BlockRunner::access() {
-  if (!plan_->interleaved || --until_switch_ > 0) return;
+void BlockRunner::access(const volatile void* address, std::size_t bytes) {
+  if (!plan_->interleaved) return;
+  for (std::size_t i = 0; i < plan_->tensors.size(); ++i) {
+    const auto offset = plan_->tensors[i].outside(address, bytes);
+    if (!offset) continue;
+    const OutsideAccess found{static_cast<std::int32_t>(i), *offset};
+    if (outside_.tensor < 0 || found < outside_) outside_ = found;
+  }
+  if (--until_switch_ > 0) return;
   const std::uint64_t drawn = mix64(plan_->seed + ++draws_);
   until_switch_ = 1 + static_cast<std::int64_t>(drawn % most_between_);
   if (--switches_left_ <= 0) return;
   if ((drawn >> 8U & 1U) != 0) yielded_ = true;
   constexpr std::uint64_t kPauseEvery = 32;
-  if ((drawn >> 16U) % kPauseEvery == 0 && pauses_left_ > 0) {
-    --pauses_left_;
-    // blocks on other OS threads see a block all of whose threads are between two accesses
-    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
-    ::nanosleep(&kPause, nullptr);
-  }
+  if ((drawn >> 16U) % kPauseEvery == 0) pause();
   leave();
+}
+
+/// Blocks on other OS threads see a block all of whose threads are between two accesses.
+void BlockRunner::pause() {
+  if (pauses_left_ <= 0) return;
+  --pauses_left_;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
+  ::nanosleep(&kPause, nullptr);
 }
 
 int BlockRunner::barrier(int kind, int predicate) {
@@ -409,8 +420,11 @@ unsigned long long warpath_warp(
 void warpath_yield() {
   warpath::host::running->yield();
 }
-void warpath_access() {
-  if (warpath::host::running != nullptr) warpath::host::running->access();
+void warpath_access(const volatile void* address, unsigned long bytes) {
+  if (warpath::host::running != nullptr) warpath::host::running->access(address, bytes);
+}
+void warpath_pause() {
+  if (warpath::host::running != nullptr) warpath::host::running->pause();
 }
 void warpath_fault(int fault, const char* text, int line) {
   warpath::host::running->fault(fault, text, line);

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "runners/host/execute/buffer.h"
 #include "runners/host/execute/module.h"
 
 namespace warpath::host {
@@ -21,8 +23,10 @@ struct BlockPlan {
   std::size_t dynamic_shared_bytes = 0;
   unsigned char poison = 0xff;  ///< fills shared memory before each block
   bool fibers = false;
-  bool interleaved = false;                 ///< of fibers: threads switch at accesses to memory too
-  std::uint64_t seed = 0;                   ///< of those switches
+  bool interleaved = false;  ///< of fibers: threads switch at accesses to memory too
+  std::uint64_t seed = 0;    ///< of those switches
+  /// of code that tells of its accesses: beside which none may be made; some may be empty
+  std::span<const Buffer> tensors{};
   std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
   std::vector<WarpathIndex> plain_indices;  ///< the same, in schedule order
   std::vector<std::uint32_t> warp_order;  ///< order in which warps, and lanes of one, are scheduled
@@ -34,6 +38,13 @@ enum class BlockEnd : std::uint8_t {
   needs_fibers,  ///< the plain loop met a barrier or warp operation
   deadlock,      ///< some threads wait for others that will never arrive
   fault,         ///< assertion, trap
+};
+
+/// An access to the memory around a tensor of BlockPlan.
+struct OutsideAccess {
+  std::int32_t tensor = -1;  ///< -1: none
+  std::int64_t offset = 0;   ///< of its first byte outside, relative to the tensor's begin
+  auto operator<=>(const OutsideAccess&) const = default;
 };
 
 /// Runs blocks on one OS thread, one after another: stacks, the dynamic shared arena and the
@@ -56,6 +67,8 @@ class BlockRunner {
   [[nodiscard]] BlockEnd run(const WarpathIndex& block_index);
   /// A description of the deadlock or fault.
   [[nodiscard]] const std::string& detail() const { return detail_; }
+  /// The least one since bind().
+  [[nodiscard]] const OutsideAccess& outside() const { return outside_; }
 
   /// True if `address` is in a guard page below one of this runner's stacks. Async-signal-safe.
   [[nodiscard]] bool in_stack_guard(const void* address) const;
@@ -69,7 +82,8 @@ class BlockRunner {
   int barrier(int kind, int predicate);
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);
   void yield();
-  void access();
+  void access(const volatile void* address, std::size_t bytes);
+  void pause();
   [[noreturn]] void fault(int kind, const char* text, int line);
 
  private:
@@ -126,6 +140,7 @@ class BlockRunner {
   std::vector<int> barrier_kind_, barrier_predicate_;
   int barrier_result_ = 0;
   std::uint32_t current_ = 0, finished_ = 0;
+  OutsideAccess outside_;
   bool yielded_ = false;
   std::uint64_t draws_ = 0, most_between_ = 1;
   std::int64_t until_switch_ = 0, switches_left_ = 0;

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -42,7 +43,6 @@ std::uint64_t Buffer::canary(const std::byte* address) const {
 
 Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
     : size_(size_bytes) {
-  alignment = alignment < 16 ? 16 : alignment;
   const bool fence = placement == Placement::fence, before = placement == Placement::fence_before;
   const std::size_t body = round_up(size_bytes + 2 * alignment, kPage);
   const std::size_t readable = (before ? 0 : kCanaryBytes) + body + (fence ? 0 : kCanaryBytes);
@@ -117,6 +117,16 @@ std::string Buffer::violation() const {
     return std::to_string(data_ - p) + " bytes before its begin";
   }
   return {};
+}
+
+std::optional<std::int64_t> Buffer::outside(const volatile void* address, std::size_t bytes) const {
+  const auto number = [](const volatile void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const std::uintptr_t first = number(address), begin = number(data_), end = begin + size_;
+  if (first + bytes <= number(readable_begin_) || first >= number(readable_end_) || bytes == 0)
+    return std::nullopt;
+  if (first >= begin && first + bytes <= end) return std::nullopt;
+  return static_cast<std::int64_t>(first < begin ? first : std::max(first, end)) -
+         static_cast<std::int64_t>(begin);
 }
 
 bool Buffer::in_fence(const void* address, std::int64_t& offset) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -45,6 +46,10 @@ class Buffer {
   /// True if `address` is in the unmapped pages; `offset` is then its distance from the data's
   /// begin. Async-signal-safe.
   [[nodiscard]] bool in_fence(const void* address, std::int64_t& offset) const;
+  /// Of an access that begins or ends in the canaries: its first byte there, relative to the data's
+  /// begin. nullopt for one to the data, or elsewhere.
+  [[nodiscard]] std::optional<std::int64_t> outside(const volatile void* address,
+                                                    std::size_t bytes) const;
 
  private:
   std::byte* mapping_ = nullptr;

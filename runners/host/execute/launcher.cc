@@ -69,6 +69,7 @@ BlockPlan make_plan(const Launch& launch) {
   plan.fibers = launch.fibers || launch.interleaved;
   plan.interleaved = launch.interleaved;
   plan.seed = launch.seed;
+  plan.tensors = launch.tensors;
   Rng rng(launch.seed, "host schedule");
   const std::uint32_t threads = plan.block.x * plan.block.y * plan.block.z;
   for (std::uint32_t i = 0; i < threads; ++i) {
@@ -209,6 +210,7 @@ void Launcher::work(BlockRunner& runner) {
                                static_cast<unsigned>(position / x % y),
                                static_cast<unsigned>(position / x / y)};
       const BlockEnd end = runner.run(index);
+      if (runner.outside().tensor >= 0) report(runner.outside());
       if (end != BlockEnd::done) return report(end, runner.detail());
     }
   }
@@ -221,6 +223,11 @@ void Launcher::report(BlockEnd end, const std::string& detail) {
     end_.detail = detail;
   }
   abandoned_ = true;
+}
+
+void Launcher::report(const OutsideAccess& outside) {
+  const std::lock_guard lock(mutex_);
+  if (end_.outside.tensor < 0 || outside < end_.outside) end_.outside = outside;
 }
 
 GuardHit guard_hit(const void* address) {

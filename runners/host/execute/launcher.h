@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,7 +22,8 @@ struct Launch {
   std::uint64_t seed = 0;       ///< of the random schedule
   unsigned char poison = 0xff;  ///< of shared memory
   bool fibers = false;
-  bool interleaved = false;  ///< BlockPlan
+  bool interleaved = false;           ///< BlockPlan
+  std::span<const Buffer> tensors{};  ///< BlockPlan
   Rounding rounding = Rounding::nearest;
 };
 
@@ -31,6 +33,7 @@ struct LaunchEnd {
   /// CPU time of all blocks divided by the number of threads that can have run some: the duration
   /// on idle cores, whatever else runs on the machine.
   double seconds = 0;
+  OutsideAccess outside{};  ///< the least one that the blocks' runners have seen
 };
 
 /// Runs the blocks of a launch on a fixed set of OS threads, including the caller's, in schedule
@@ -48,6 +51,7 @@ class Launcher {
   void serve(int lane);
   void work(BlockRunner& runner);
   void report(BlockEnd end, const std::string& detail);
+  void report(const OutsideAccess& outside);
 
   std::mutex mutex_;
   std::condition_variable wake_, idle_;

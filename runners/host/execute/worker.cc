@@ -16,8 +16,10 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <thread>
 
+#include "engine/base/dtype.h"
 #include "engine/base/rng.h"
 #include "engine/spec/variant.h"
 #include "runners/host/execute/fault.h"
@@ -100,7 +102,9 @@ class Worker {
   [[nodiscard]] LaunchReply time(const TimeCommand& command) {
     using Clock = std::chrono::steady_clock;
     LaunchReply reply;
-    if (!place(command.launch)) return short_of_memory();
+    // a kernel that looks at addresses takes another way where they are barely aligned
+    constexpr std::uint64_t kTimedAlignment = 16;
+    if (!place(command.launch, kTimedAlignment)) return short_of_memory();
     const auto state = module_.state();
     LaunchEnd end = launch_once(command.launch);  // warm-up
     std::vector<double> samples;
@@ -125,15 +129,19 @@ class Worker {
     return reply;
   }
 
-  /// Memory for all tensors, guards armed.
-  bool place(const LaunchCommand& command) {
-    if (!placed_ || *placed_ != command.placement || scratch_bytes_ != command.scratch_bytes) {
+  /// Memory for all tensors, guards armed, their addresses aligned to what the spec declares, at
+  /// least to their elements and to `alignment`.
+  bool place(const LaunchCommand& command, std::uint64_t alignment = 1) {
+    const std::pair placement{command.placement, alignment};
+    if (!placed_ || *placed_ != placement || scratch_bytes_ != command.scratch_bytes) {
       guarded_count = 0;
       placed_.reset();
       buffers_.clear();
       buffers_.reserve(arguments_.size() + command.scratch_bytes.size());  // guards point into it
       for (const auto& a : arguments_) {
-        buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, a.alignment_bytes, command.placement)
+        const std::uint64_t least = std::max<std::uint64_t>(alignment, info(a.dtype).size_bytes);
+        buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, std::max(a.alignment_bytes, least),
+                                                command.placement)
                                        : Buffer());
       }
       for (std::size_t i = 0; i < arguments_.size(); ++i) {
@@ -149,7 +157,7 @@ class Worker {
         guarded.at(buffers_.size() - 1) = &buffers_.back();
       }
       guarded_count = buffers_.size();
-      placed_ = command.placement;
+      placed_ = placement;
     }
     for (auto& buffer : buffers_) {
       if (buffer.data() != nullptr) buffer.arm(command.seed, command.guards);
@@ -219,6 +227,7 @@ class Worker {
       all.end = end.end;
       all.detail = end.detail;
       all.seconds += end.seconds;
+      if (all.outside.tensor < 0) all.outside = end.outside;
       return end.end == BlockEnd::done;
     };
     const auto steps = [&](const std::vector<StepCommand>& list) {
@@ -262,6 +271,8 @@ class Worker {
          .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
          .fibers = fibers_,
          .interleaved = command.interleaved,
+         .tensors =
+             command.interleaved ? std::span<const Buffer>(buffers_) : std::span<const Buffer>(),
          .rounding = command.rounding});
   }
 
@@ -275,6 +286,15 @@ class Worker {
     const auto state = module_.state();
     for (std::size_t i = 0; i < state.size(); ++i)
       reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
+    if (const OutsideAccess& outside = end.outside; outside.tensor >= 0) {
+      const Buffer& buffer = buffers_[static_cast<std::size_t>(outside.tensor)];
+      const auto size = static_cast<std::int64_t>(buffer.size());
+      reply.guard_access = true;
+      reply.guard_argument = outside.tensor;
+      reply.guard_violation = outside.offset < 0
+                                  ? std::to_string(-outside.offset) + " bytes before its begin"
+                                  : std::to_string(outside.offset - size) + " bytes past its end";
+    }
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_tensor(i)) continue;
       const auto index = static_cast<std::int32_t>(i);
@@ -312,7 +332,7 @@ class Worker {
   std::vector<ParameterLayout> parameters_;  ///< empty: each argument is one
   std::vector<Buffer> buffers_;              ///< of the arguments, then scratch
   std::vector<std::uint64_t> scratch_bytes_;
-  std::optional<Placement> placed_;
+  std::optional<std::pair<Placement, std::uint64_t>> placed_;  ///< and the least alignment
   std::vector<void*> values_, pointers_;
 };
 

@@ -106,6 +106,7 @@ struct LaunchReply {
   std::string detail;
   std::string guard_violation;  ///< empty: none; otherwise where, without the tensor's name
   std::int32_t guard_argument = -1;
+  bool guard_access = false;  ///< code that tells of its accesses made one there, a read perhaps
   std::int32_t mutated_argument = -1;     ///< first input whose bytes changed
   std::uint64_t state_bytes_changed = 0;  ///< of the module's globals and function statics
   bool fibers = false;

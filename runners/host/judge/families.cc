@@ -196,7 +196,7 @@ InputSet Families::make(const Workload& workload, const FamilyChoice& choice, st
   InputSet out = make_inputs(spec_, workload, seed);
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
-    if (const auto scalar = scalar_on(choice.family, spec_, arg, workload))
+    if (const auto scalar = scalar_on(choice, spec_, arg, workload))
       out.scalars[arg.name] = *scalar;
     if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
         !changes(choice.family, spec_, arg, workload))

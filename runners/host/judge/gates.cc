@@ -218,7 +218,8 @@ Failure guards_intact(const Evidence& evidence, const CheckedLaunch& launch) {
   }
   const auto& reply = launch.answer.reply;
   if (launch.answer.loss || reply.guard_argument < 0) return std::nullopt;
-  return GateFailure{Status::rejected, "write outside tensor " +
+  return GateFailure{Status::rejected, (reply.guard_access ? "access" : "write") +
+                                           std::string(" outside tensor ") +
                                            argument_name(evidence, launch, reply.guard_argument) +
                                            ", " + reply.guard_violation};
 }
@@ -260,7 +261,9 @@ Failure check_launches(const Evidence& e, std::string& figure) {
 }
 Failure check_guard_zones(const Evidence& e, std::string& figure) {
   figure = std::to_string(kCanaryBytes / 1024) + " KiB of canaries, then unmapped pages";
-  return first_of(e.checked, [&](const CheckedLaunch& launch) { return guards_intact(e, launch); });
+  const auto question = [&](const CheckedLaunch& launch) { return guards_intact(e, launch); };
+  auto failure = first_of(e.checked, question);
+  return failure ? failure : first_of(e.interleaved, question);
 }
 Failure check_inputs(const Evidence& e, std::string&) {
   return first_of(e.checked,

@@ -67,6 +67,8 @@ __attribute__((visibility("default"))) int warpath_barrier(int kind, int predica
 __attribute__((visibility("default"))) unsigned long long warpath_warp(int op, unsigned mask, unsigned long long value,
                                                                        int argument, int width);
 __attribute__((visibility("default"))) void warpath_yield();
-__attribute__((visibility("default"))) void warpath_access();  ///< before an access to memory (warpath_interleave.h)
+__attribute__((visibility("default"))) void warpath_access(const volatile void* address,
+                                                           unsigned long bytes);  ///< before it (warpath_interleave.h)
+__attribute__((visibility("default"))) void warpath_pause();  ///< in an update that is whole for a block alone
 [[noreturn]] __attribute__((visibility("default"))) void warpath_fault(int fault, const char* text, int line);
 }

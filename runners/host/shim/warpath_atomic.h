@@ -80,15 +80,71 @@ WARPATH_F float4 atomicAdd(float4* p, float4 v) {
   return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y), atomicAdd(&p->z, v.z), atomicAdd(&p->w, v.w)};
 }
 
-// One machine: block and system scope are device scope.
-#define atomicAdd_block atomicAdd
+// One machine: system scope is device scope.
 #define atomicAdd_system atomicAdd
+#define atomicCAS_system atomicCAS
+
+#if defined(WARPATH_INTERLEAVED)
+/// Of block scope: whole for the threads of a block, which do not switch in here. Other blocks may come between.
+namespace warpath_block {
+
+template <class T> struct Same { using type = T; };
+enum class Change { add, sub, min, max, exchange, compare, and_, or_, xor_ };
+
+template <Change change, class T>
+__attribute__((noinline, no_sanitize("thread"))) static T update(T* address, T value, T expected) {
+  warpath_access(address, sizeof(T));
+  volatile T* const place = address;
+  const T old = *place;
+  warpath_pause();
+  if constexpr (change == Change::compare) {
+    if (old != expected) return old;
+  }
+  T next = value;
+  if constexpr (change == Change::add) next = static_cast<T>(old + value);
+  if constexpr (change == Change::sub) next = static_cast<T>(old - value);
+  if constexpr (change == Change::min) next = value < old ? value : old;
+  if constexpr (change == Change::max) next = old < value ? value : old;
+  if constexpr (change == Change::and_) next = old & value;
+  if constexpr (change == Change::or_) next = old | value;
+  if constexpr (change == Change::xor_) next = old ^ value;
+  *place = next;
+  return old;
+}
+
+}  // namespace warpath_block
+
+#define WARPATH_OF_BLOCK(name, change)                                                            \
+  template <class T>                                                                              \
+  WARPATH_F T name##_block(T* p, typename warpath_block::Same<T>::type v) {                       \
+    if constexpr (!std::is_arithmetic_v<T>)                                                       \
+      return name(p, v); /* vectors and 16-bit types stay whole */                                \
+    else                                                                                          \
+      return warpath_block::update<warpath_block::Change::change>(p, v, v);                       \
+  }
+WARPATH_OF_BLOCK(atomicAdd, add)
+WARPATH_OF_BLOCK(atomicSub, sub)
+WARPATH_OF_BLOCK(atomicMin, min)
+WARPATH_OF_BLOCK(atomicMax, max)
+WARPATH_OF_BLOCK(atomicExch, exchange)
+WARPATH_OF_BLOCK(atomicAnd, and_)
+WARPATH_OF_BLOCK(atomicOr, or_)
+WARPATH_OF_BLOCK(atomicXor, xor_)
+#undef WARPATH_OF_BLOCK
+template <class T>
+WARPATH_F T atomicCAS_block(T* p,
+                            typename warpath_block::Same<T>::type expected,
+                            typename warpath_block::Same<T>::type v) {
+  return warpath_block::update<warpath_block::Change::compare>(p, v, expected);
+}
+#else
+#define atomicAdd_block atomicAdd
 #define atomicSub_block atomicSub
 #define atomicMin_block atomicMin
 #define atomicMax_block atomicMax
 #define atomicExch_block atomicExch
 #define atomicCAS_block atomicCAS
-#define atomicCAS_system atomicCAS
 #define atomicAnd_block atomicAnd
 #define atomicOr_block atomicOr
 #define atomicXor_block atomicXor
+#endif

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Of code that is compiled so that it tells of every access to memory before it makes it (-fsanitize=thread): the
-/// functions that the compiler calls. Atomic operations stay whole.
+/// Of code that is compiled so that it tells of every access to memory before it makes it (-fsanitize=thread), with its
+/// address and its bytes: the functions that the compiler calls. Atomic operations stay whole.
 
 #if defined(WARPATH_INTERLEAVED)
 
@@ -13,16 +13,16 @@ extern "C" {
 WARPATH_TOLD(void, init, ) {}
 WARPATH_TOLD(void, func_entry, void*) {}
 WARPATH_TOLD(void, func_exit, void*) {}
-WARPATH_TOLD(void, read_range, void*, unsigned long) { warpath_access(); }
-WARPATH_TOLD(void, write_range, void*, unsigned long) { warpath_access(); }
+WARPATH_TOLD(void, read_range, void* p, unsigned long size) { warpath_access(p, size); }
+WARPATH_TOLD(void, write_range, void* p, unsigned long size) { warpath_access(p, size); }
 
 #define WARPATH_ACCESSES(bytes)                                                       \
-  WARPATH_TOLD(void, read##bytes, void*) { warpath_access(); }                        \
-  WARPATH_TOLD(void, write##bytes, void*) { warpath_access(); }                       \
-  WARPATH_TOLD(void, unaligned_read##bytes, void*) { warpath_access(); }              \
-  WARPATH_TOLD(void, unaligned_write##bytes, void*) { warpath_access(); }             \
-  WARPATH_TOLD(void, volatile_read##bytes, void*) { warpath_access(); }               \
-  WARPATH_TOLD(void, volatile_write##bytes, void*) { warpath_access(); }
+  WARPATH_TOLD(void, read##bytes, void* p) { warpath_access(p, bytes); }              \
+  WARPATH_TOLD(void, write##bytes, void* p) { warpath_access(p, bytes); }             \
+  WARPATH_TOLD(void, unaligned_read##bytes, void* p) { warpath_access(p, bytes); }    \
+  WARPATH_TOLD(void, unaligned_write##bytes, void* p) { warpath_access(p, bytes); }   \
+  WARPATH_TOLD(void, volatile_read##bytes, void* p) { warpath_access(p, bytes); }     \
+  WARPATH_TOLD(void, volatile_write##bytes, void* p) { warpath_access(p, bytes); }
 WARPATH_ACCESSES(1)
 WARPATH_ACCESSES(2)
 WARPATH_ACCESSES(4)
@@ -32,25 +32,25 @@ WARPATH_ACCESSES(16)
 
 #define WARPATH_CHANGE(bits, T, name)                                             \
   WARPATH_TOLD(T, atomic##bits##_##name, volatile T* p, T v, int) {               \
-    warpath_access();                                                             \
+    warpath_access(p, bits / 8);                                                  \
     return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                               \
   }
 #define WARPATH_COMPARE(bits, T, name, weak)                                                       \
   WARPATH_TOLD(bool, atomic##bits##_compare_exchange_##name, volatile T* p, T* old, T v, int, int) { \
-    warpath_access();                                                                              \
+    warpath_access(p, bits / 8);                                                                   \
     return __atomic_compare_exchange_n(p, old, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
   }
 #define WARPATH_ATOMICS(bits, T)                                                  \
   WARPATH_TOLD(T, atomic##bits##_load, const volatile T* p, int) {                \
-    warpath_access();                                                             \
+    warpath_access(p, bits / 8);                                                  \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                  \
   }                                                                               \
   WARPATH_TOLD(void, atomic##bits##_store, volatile T* p, T v, int) {             \
-    warpath_access();                                                             \
+    warpath_access(p, bits / 8);                                                  \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                     \
   }                                                                               \
   WARPATH_TOLD(T, atomic##bits##_exchange, volatile T* p, T v, int) {             \
-    warpath_access();                                                             \
+    warpath_access(p, bits / 8);                                                  \
     return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
   }                                                                               \
   WARPATH_CHANGE(bits, T, fetch_add)                                              \
