@@ -190,8 +190,11 @@ class Lexer {
       } else if (c == '"' || c == '\'') {
         if (c == '"' && at_ > begin && text_[at_ - 1] == 'R') out_.ambiguous = true;
         if (!quoted(c)) out_.ambiguous = true;
+      } else if (is_digit(c)) {
+        skip_number();  // its separators open no character
       } else {
-        ++at_;
+        do ++at_;
+        while (is_name(c) && at_ < text_.size() && is_name(text_[at_]));
       }
     }
     while (at_ > begin && is_blank(text_[at_ - 1])) --at_;
@@ -200,7 +203,7 @@ class Lexer {
 
   /// pp-number of the standard: takes every letter, digit, point, digit separator and signed
   /// exponent.
-  void number(std::size_t begin) {
+  void skip_number() {
     for (++at_; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '\'' && is_name(peek(1))) continue;
@@ -208,6 +211,10 @@ class Lexer {
       const bool exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
       if (!is_name(c) && c != '.' && !((c == '+' || c == '-') && exponent)) break;
     }
+  }
+
+  void number(std::size_t begin) {
+    skip_number();
     emit(TokenKind::number, begin);
   }
 

@@ -81,6 +81,19 @@ TEST_CASE("a directive is one token with its continuations, without its trailing
   CHECK(directive_name(source, tokens.at(2)) == "include");
 }
 
+TEST_CASE("a digit separator in a directive opens no character, a quote behind a name does") {
+  for (const std::string line : {"#pragma unroll (4'096)", "#if N > 1'000'000 // don't",
+                                 "#define A L'x' + u8'\"' + a1'b'", "#define B 0x1'F '//' 2"}) {
+    CAPTURE(line);
+    CHECK_FALSE(tokenize(line + "\nint x;").ambiguous);
+  }
+  CHECK(cut("#define B 1'0 '//' 2 // c\nb") == "<#define B 1'0 '//' 2> C b");
+  for (const std::string line : {"#define A a1'b", "#define A 1 '0", "#define A 1'"}) {
+    CAPTURE(line);
+    CHECK(tokenize(line + "\nint x;").ambiguous);
+  }
+}
+
 TEST_CASE("splices vanish from spellings, not from offsets") {
   const std::string source = "in\\\nt a\\\r\n_b; // c \\\n d\ne";
   CHECK(cut(source) == "int a_b ; C e");
