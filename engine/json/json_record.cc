@@ -49,6 +49,10 @@ std::string valid_utf8(std::string_view text) {
   return out;
 }
 
+std::string json_text(const nlohmann::json& value, int indent) {
+  return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 json any_text_to_json(std::string_view text) {
   if (valid_utf8(text) == text) return std::string(text);
   std::string wide;

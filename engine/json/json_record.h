@@ -27,6 +27,9 @@ void require_only(const JsonCursor& cursor, std::initializer_list<std::string_vi
 /// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD, as JSON requires.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
+/// `value` as JSON text, on one line or with `indent` blanks a level; as valid_utf8 in its strings.
+[[nodiscard]] std::string json_text(const nlohmann::json& value, int indent = -1);
+
 /// Lossless: a text that is not valid UTF-8 (a source in an old encoding) becomes {"latin1": TEXT},
 /// each byte as the code point of the same number.
 [[nodiscard]] nlohmann::json any_text_to_json(std::string_view text);

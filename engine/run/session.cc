@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/json/json_record.h"
 #include "engine/log/event_log.h"
 #include "engine/log/run_folder.h"
 #include "engine/plugin/outcome_io.h"
@@ -136,7 +137,7 @@ class Session final : private CampaignHost {
     json out = json::parse(setup_.environment_json, nullptr, false);
     if (platform.empty() || !out.is_object()) return setup_.environment_json;
     out["platform"] = platform;
-    return out.dump(2, ' ', false, json::error_handler_t::replace);
+    return json_text(out, 2);
   }
 
   void start_run() {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/base/error.h"
+#include "engine/json/json_record.h"
 
 namespace warpath {
 namespace {
@@ -28,7 +29,7 @@ json text_result(const std::string& text, bool is_error) {
 }
 
 std::string text_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(value);
 }
 
 }  // namespace

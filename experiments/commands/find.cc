@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/json/json_record.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
 #include "experiments/console/table_text.h"
@@ -126,7 +127,7 @@ int find(const Arguments& arguments, const Program&) {
   }
   for (const std::string& note : notes) std::fprintf(stderr, "warpath: %s\n", note.c_str());
   if (arguments.has("json")) {
-    std::printf("%s\n", found.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json_text(found, 2).c_str());
   } else if (found.empty()) {
     std::printf("nothing found below %s\n", folder.c_str());
   } else {

@@ -155,8 +155,8 @@ int init(const Arguments& arguments, const Program&) {
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
   std::map<std::string, std::string> replaced;
-  const std::string text = with_foreign_names(flat_source.text, replaced);
-  const model::Unit unit = model::parse(text, reading_options(text));
+  const std::string read = with_foreign_names(flat_source.text, replaced);
+  const model::Unit unit = model::parse(read, reading_options(read));
   const model::Function& kernel = chosen_kernel(unit, file, wanted);
   const std::string name(kernel.name);
   const fs::path spec_path = arguments.value("output").value_or(name + ".json");

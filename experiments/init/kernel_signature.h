@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/dtype.h"
@@ -55,5 +56,8 @@ struct TemplateArgument {
     const std::vector<TemplateArgument>& arguments,
     std::string& why,
     std::set<std::string>* foreign = nullptr);
+
+/// Element type and lanes of "float", "float4", "__half2"; nullopt: no elements of a tensor.
+[[nodiscard]] std::optional<std::pair<DType, int>> elements_of(std::string_view type);
 
 }  // namespace warpath

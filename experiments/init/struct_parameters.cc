@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_words.h"
 #include "moves/syntax/words.h"
 
@@ -25,20 +26,11 @@ std::vector<Member> components_of(std::string type) {
   for (const std::string_view word : {"const ", "struct "}) {
     if (type.starts_with(word)) type.erase(0, word.size());
   }
-  if (type == "dim3") type = "uint3";
-  if (type.size() < 4 || type.back() < '2' || type.back() > '4') return {};
-  const auto lanes = static_cast<std::size_t>(type.back() - '0');
-  type.pop_back();
-  static const std::map<std::string_view, const char*> kWords{
-      {"char", "signed char"},      {"uchar", "unsigned char"},
-      {"short", "short"},           {"int", "int"},
-      {"ushort", "unsigned short"}, {"uint", "unsigned int"},
-      {"longlong", "long long"},    {"ulonglong", "unsigned long long"},
-      {"float", "float"},           {"double", "double"}};
-  const auto word = kWords.find(type);
+  const auto found = elements_of(type == "dim3" ? "uint3" : type);
   std::vector<Member> out;
-  for (std::size_t i = 0; word != kWords.end() && i < lanes; ++i)
-    out.push_back({word->second, std::string(1, "xyzw"[i])});
+  const bool number = found && found->first != DType::f16 && found->first != DType::bf16;
+  for (int i = 0; number && found->second > 1 && i < found->second; ++i)
+    out.push_back({std::string(info(found->first).cuda_type), std::string(1, "xyzw"[i])});
   return out;
 }
 

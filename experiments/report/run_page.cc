@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/format.h"
+#include "engine/json/json_record.h"
 #include "experiments/page_texts.h"
 #include "experiments/report/run_facts.h"
 #include "experiments/report/run_headline.h"
@@ -48,7 +49,7 @@ json facts_of(const RunMaterial& material, std::uint64_t after) {
 }
 
 std::string dumped(const json& data) {
-  return data.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(data);
 }
 
 /// `head`, `rest`: HTML of the parts that a live page renews.

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/log/run_folder.h"
 #include "engine/run/session_result_fields.h"
 #include "engine/spec/spec_fields_io.h"
@@ -57,9 +58,7 @@ nlohmann::json to_json(const BestSummary& summary) {
 }
 
 void write_best_summary(const fs::path& folder, const BestSummary& summary) {
-  write_file_atomically(
-      file_of(folder),
-      to_json(summary).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file_atomically(file_of(folder), json_text(to_json(summary), 2) + "\n");
 }
 
 }  // namespace warpath

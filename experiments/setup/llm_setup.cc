@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/json/json_record.h"
 #include "engine/log/run_folder.h"
 #include "moves/patch/patch.h"
 #include "priors/llm/options.h"
@@ -146,8 +147,7 @@ void LlmStack::write_summary(const std::filesystem::path& folder) const {
                  {"tokens_per_improvement",
                   each(static_cast<double>(spent.input_tokens + spent.output_tokens))},
                  {"disabled", client_->disabled()}};
-  write_file_atomically(folder / "llm_summary.json",
-                        out.dump(2, ' ', false, json::error_handler_t::replace) + "\n", false);
+  write_file_atomically(folder / "llm_summary.json", json_text(out, 2) + "\n", false);
 }
 
 std::string LlmStack::summary() const {

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/json/record_codec.h"
 #include "engine/log/run_folder.h"
 #include "engine/spec/spec_fields_io.h"
@@ -64,9 +65,7 @@ std::optional<PortfolioRecord> read_portfolio(const fs::path& folder) {
 
 void write_portfolio(const fs::path& folder, const PortfolioRecord& portfolio) {
   const nlohmann::json document = Codec<PortfolioRecord>::write(portfolio);
-  write_file_atomically(
-      folder / "portfolio.json",
-      document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file_atomically(folder / "portfolio.json", json_text(document, 2) + "\n");
 }
 
 }  // namespace warpath

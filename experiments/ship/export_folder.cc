@@ -8,6 +8,7 @@
 #include "engine/base/format.h"
 #include "engine/base/hash.h"
 #include "engine/base/temporary_folder.h"
+#include "engine/json/json_record.h"
 #include "engine/log/run_folder.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/ship/binding_code.h"
@@ -123,7 +124,7 @@ std::string provenance(const Shipment& shipment,
   }
   out["best_kernel_architectures"] = architectures;
   for (const auto& [name, text] : files) out["files"][name] = hash128(text).hex();
-  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/text/function_text.h"
 #include "experiments/setup/best_summary.h"
 #include "experiments/setup/revision.h"
@@ -151,7 +152,7 @@ std::string Shipment::provenance_json() const {
   for (const char* const key : {"speedup", "speedup_interval", "baseline_ms", "best_ms", "builds",
                                 "finalists", "verdict", "contract", "sizes"})
     out[key] = of(summary, key);
-  return out.dump(2, ' ', false, json::error_handler_t::replace);
+  return json_text(out, 2);
 }
 
 }  // namespace warpath

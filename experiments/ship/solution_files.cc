@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/json/json_record.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/served_sizes.h"
@@ -266,7 +267,7 @@ std::string solution_json(const Shipment& shipment,
                    {"sources", json::array()}};
   for (const auto& [path, text] : sources)
     out["sources"].push_back(ordered_json{{"path", path}, {"content", text}});
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 std::string traces(const Shipment& shipment, const SolutionRequest& request) {
@@ -301,11 +302,10 @@ std::string traces(const Shipment& shipment, const SolutionRequest& request) {
          {{"latency_ms", size.time_ns / 1e6},
           {"reference_latency_ms", size.baseline_ns / 1e6},
           {"speedup_factor", size.speedup()}}}};
-    out += json{{"definition", request.definition.name},
-                {"solution", solution_name(shipment, request)},
-                {"workload", json::parse(workload->workload)},
-                {"evaluation", evaluation}}
-               .dump(-1, ' ', false, json::error_handler_t::replace) +
+    out += json_text(json{{"definition", request.definition.name},
+                          {"solution", solution_name(shipment, request)},
+                          {"workload", json::parse(workload->workload)},
+                          {"evaluation", evaluation}}) +
            "\n";
   }
   return out;

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/log/run_folder.h"
 
 namespace warpath {
@@ -121,8 +122,7 @@ void TreeChange::keep(const std::string& report) {
   put(true);
   json journal = json::parse(journal_);
   journal["deployed"] = json::parse(report);
-  write_file_atomically(folder_ / "journal.json",
-                        journal.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write_file_atomically(folder_ / "journal.json", json_text(journal, 2) + "\n");
 }
 
 void TreeChange::drop() {

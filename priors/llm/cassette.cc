@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/json/json_record.h"
 #include "engine/json/record_codec.h"
 #include "engine/log/events.h"
 
@@ -204,8 +205,7 @@ std::vector<Cassette::Past> Cassette::past() const {
 }
 
 void Cassette::append(const json& line) {
-  out_ << redactor_.within(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n'
-       << std::flush;
+  out_ << json_text(redactor_.within(line)) << '\n' << std::flush;
   if (!out_) throw environment_error(file_.string() + ": cannot be written");
 }
 

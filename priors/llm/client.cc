@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/json/json_record.h"
 #include "engine/log/events.h"
 #include "priors/llm/codec.h"
 
@@ -175,8 +176,7 @@ void Client::work(const std::stop_token& stop) {
 void Client::admit(std::vector<std::unique_ptr<Call>> arrived) {
   for (auto& call : arrived) {
     call->canonical = canonical_request(setup_.profile, call->request);
-    const Hash128 hash =
-        hash128(call->canonical.dump(-1, ' ', false, json::error_handler_t::replace));
+    const Hash128 hash = hash128(json_text(call->canonical));
     call->key = setup_.cassette.resolve({hash, occurrences_[hash]++}, call->request.label);
     call->begin = call->due = Clock::now();
     calls_.emplace(call->id, std::move(call));
@@ -263,8 +263,7 @@ void Client::replay(Call& call) {
 }
 
 std::string Client::body_text(const Call& call) const {
-  return codec_.body(setup_.profile, call.request)
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_text(codec_.body(setup_.profile, call.request));
 }
 
 /// Tokens are bytes at most, until the server has shown how many bytes a token has.

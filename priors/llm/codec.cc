@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "priors/llm/profile.h"
 
 namespace warpath::llm {
@@ -86,11 +87,10 @@ HttpRequest http_request(const Profile& profile,
                          const std::string& key,
                          const ModelRequest& request) {
   const Codec& codec = *find_codec(profile.codec);
-  HttpRequest out{
-      .url = profile.url(),
-      .headers = profile.headers,
-      .body = codec.body(profile, request).dump(-1, ' ', false, json::error_handler_t::replace),
-      .limits = profile.limits};
+  HttpRequest out{.url = profile.url(),
+                  .headers = profile.headers,
+                  .body = json_text(codec.body(profile, request)),
+                  .limits = profile.limits};
   out.headers.emplace_back("Content-Type", "application/json");
   if (profile.can("stream"))
     out.headers.emplace_back("Accept", "text/event-stream, application/json");

@@ -12,6 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/plugin/device_fields.h"
 #include "engine/plugin/outcome_fields.h"
 #include "engine/plugin/outcome_io.h"
@@ -224,10 +225,10 @@ void EvaluationLedger::append(const EvaluationScene& scene, const json& line) {
   if (!known) {
     json first = typed("scene", scene);
     first["scene"] = scene.id().hex();
-    out_->append(first.dump(-1, ' ', false, json::error_handler_t::replace), false);
+    out_->append(json_text(first), false);
     scenes_.push_back(scene);
   }
-  out_->append(line.dump(-1, ' ', false, json::error_handler_t::replace), true);
+  out_->append(json_text(line), true);
 }
 
 void EvaluationLedger::add(const EvaluationScene& scene,

@@ -61,6 +61,21 @@ std::string declined(const KernelSpec& spec) {
 const std::string kUnknown =
     "no statements are known to combine a value of each thread of the block, and no more";
 
+/// A block of 16 x 16 threads, two rows of blocks, goes on with `body`, which has the thread's
+/// number t, its value v, shared part[256] and the place y[at] of its block.
+KernelSpec square_sum(const std::string& body) {
+  return test::kernel_under_test(
+      "extern \"C\" __global__ void reduce_tiles(float* y, const float* x, int n) {\n"
+      "  __shared__ float part[256];\n  int t = threadIdx.y * blockDim.x + threadIdx.x;\n"
+      "  int at = blockIdx.y * gridDim.x + blockIdx.x;\n  float v = x[at * 256 + t];\n" +
+          body + "}\n",
+      "reduce_tiles",
+      {{"y", "output", "float32", "n"},
+       {"x", "input", "float32", "n * 256"},
+       {"n", "scalar", "int32", "", 6}},
+      "n / 2; 2", "16; 16", 1e-4);
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("block_reductions");
@@ -247,21 +262,6 @@ TEST_CASE("three warps have no power of two, and a tree may take the first threa
                           "__syncthreads();\n  }\n" +
                           kFirst))
             .size() == 1);
-}
-
-/// A block of 16 x 16 threads, two rows of blocks, goes on with `body`, which has the thread's
-/// number t, its value v, shared part[256] and the place y[at] of its block.
-KernelSpec square_sum(const std::string& body) {
-  return test::kernel_under_test(
-      "extern \"C\" __global__ void reduce_tiles(float* y, const float* x, int n) {\n"
-      "  __shared__ float part[256];\n  int t = threadIdx.y * blockDim.x + threadIdx.x;\n"
-      "  int at = blockIdx.y * gridDim.x + blockIdx.x;\n  float v = x[at * 256 + t];\n" +
-          body + "}\n",
-      "reduce_tiles",
-      {{"y", "output", "float32", "n"},
-       {"x", "input", "float32", "n * 256"},
-       {"n", "scalar", "int32", "", 6}},
-      "n / 2; 2", "16; 16", 1e-4);
 }
 
 TEST_CASE("a block of several axes is a row of threads") {
