@@ -157,8 +157,8 @@ FlatSource project_text(const std::string& file,
   if (is_header(file)) {
     try {
       if (auto out = project.of_including(kernel)) return *std::move(out);
-    } catch (const Error&) {
-      // its headers cannot be read together: the header by itself
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s is read without what includes it: %s\n", file.c_str(), error.what());
     }
   }
   try {
