@@ -345,6 +345,12 @@ def revision():
     return (lines_of([WARPATH, "--version"]) or ["- unknown"])[0].split()[1]
 
 
+def device():
+    """The GPUs of this machine, as "2 x NAME"; "none"."""
+    cards = collections.Counter(lines_of(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]))
+    return ", ".join(f"{count} x {name}" for name, count in sorted(cards.items())) or "none"
+
+
 def with_others(path, rows, kernels):
     """The rows and those of other kernels that the file has, in order of kernels. Each names the revision that measured it."""
     before = json.loads(path.read_text()) if path.exists() else {"rows": []}
@@ -354,9 +360,8 @@ def with_others(path, rows, kernels):
 
 def write_result(path, figures, rows, **head):
     """A file of docs/results, whole or not at all."""
-    cards = collections.Counter(lines_of(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]))
     head = {"command": " ".join(COMMAND), "revision": head.get("revision") or revision(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "device": head.get("device") or ", ".join(f"{count} x {name}" for name, count in sorted(cards.items())) or "none",
+            "device": head.get("device") or device(),
             "driver": (lines_of(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) or ["none"])[0]}
     inner = json.dumps(figures, indent=2).replace("\n", "\n  ")
     body = ",\n".join("    " + json.dumps(row) for row in rows)

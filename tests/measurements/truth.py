@@ -9,7 +9,7 @@ import math
 import subprocess
 import time
 
-from measurements.common import Failed, begin, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.common import Failed, begin, device, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
 
 MORE = "both, warpath run and evaluate"
 MOST_DIFFERENCE = 0.02
@@ -87,7 +87,7 @@ def unreported(summary):
 
 
 def row(args, spec, seed, gpu):
-    empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "reported": None, "alone": None, "difference": None,
+    empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "device": device(), "reported": None, "alone": None, "difference": None,
              "reported_interval": None, "alone_interval": None, "reported_ms": None, "alone_ms": None, "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "exit": None, "why": ""}
     try:
         code, took, folder = search(args, spec, seed, gpu)
@@ -144,11 +144,11 @@ def measure(args):
     # By seeds: a call that is cut off has some of every kernel.
     own = [found for found in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], args.gpus) if found]
     before = json.loads(args.output.read_text()) if args.output.exists() else {"rows": []}
-    rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), **r} for r in before["rows"] + own}
+    rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), "device": before.get("device"), **r} for r in before["rows"] + own}
     if not args.add:
         rows = {key: r for key, r in rows.items() if r["revision"] == revision()}
     rows = [rows[key] for key in sorted(rows)]
-    write_result(args.output, figures(rows), rows)
+    write_result(args.output, figures(rows), rows, device="; ".join(sorted({r["device"] for r in rows})))
     print_table(kernels, own)
     print(json.dumps(figures(own)["beside_a_competitor" if args.compete else "alone"]))
     different = any((r["difference"] or 0) > MOST_DIFFERENCE for r in own)
