@@ -10,6 +10,9 @@ namespace warpath {
 enum class Infinities : int {
   none,
   made,  ///< of finite inputs, by a division or an overflow: two non-finite values agree
+  /// As `made`, and a value near the end of the range of single precision agrees with one that is
+  /// not finite: partial results of another order are larger, and overflow.
+  overflowing,
   /// Beside zeros, to expose skipped multiplications by zero: two non-finite values agree, and NaN
   /// agrees with anything; a finite number where the reference has none is wrong.
   beside_zeros,
@@ -62,6 +65,9 @@ inline void add_difference(SquareSum& sum, double a, double b) {
   sum.large += y * y;
 }
 
+/// A result of this magnitude or more may overflow where its parts are combined in another order.
+inline constexpr double kNearOverflow = 0x1p112;
+
 /// |out - reference| over atol + rtol*|reference|. Infinite if the class differs or the bound is 0
 /// and the values are not equal; two infinities of one sign and two NaNs agree, as do values
 /// excused by `infinities`.
@@ -74,8 +80,10 @@ inline double error_ratio(double out,
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
     const bool neither = !is_finite(out) && !is_finite(reference);
+    const double finite = is_finite(out) ? out : reference;
     const bool excused =
         (infinities != Infinities::none && neither) || (are_given(infinities) && is_nan(out)) ||
+        (infinities == Infinities::overflowing && fabs(finite) >= kNearOverflow) ||
         ((infinities == Infinities::anywhere || infinities == Infinities::in_lines) &&
          is_nan(reference));
     return both || out == reference || excused ? 0 : infinity;

@@ -82,10 +82,10 @@ Comparison conclude(const ComparisonFigures& figures,
   out.max_abs_error = figures.max_abs_error;
   out.relative_norm = relative_norm(figures.error, figures.reference);
   out.passed = out.bad_elements == 0 && (tolerance.exact || out.relative_norm <= tolerance.norm);
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : shape) elements *= extent;
+  out.elements = 1;
+  for (const std::int64_t extent : shape) out.elements *= extent;
   const std::string counts =
-      std::to_string(out.bad_elements) + " of " + std::to_string(elements) + " elements ";
+      std::to_string(out.bad_elements) + " of " + std::to_string(out.elements) + " elements ";
   const std::string worst = out.worst_index < 0
                                 ? std::string()
                                 : "element " + index_text(shape, out.worst_index) + ": got " +

@@ -13,6 +13,7 @@ namespace warpath {
 /// Result of comparing an output with its reference.
 struct Comparison {
   bool passed = false;
+  std::int64_t elements = 0;
   std::int64_t bad_elements = 0;  ///< outside the per-element bound, or of the wrong class
   /// element with the largest `worst_ratio`; -1 if there are no elements
   std::int64_t worst_index = -1;

@@ -36,7 +36,8 @@ struct FamilyChoice {
            : against_specials                      ? Infinities::beside_zeros
            : family == InputFamily::infinite_lines ? Infinities::in_lines
            : family == InputFamily::as_declared || family == InputFamily::bottom ? Infinities::none
-                                                                                 : Infinities::made;
+           : is_near_range_end(family)                                           ? Infinities::made
+                                       : Infinities::overflowing;
   }
   /// Of families near the ends of the range: the same numbers but for their exponent.
   [[nodiscard]] FamilyChoice near_one() const {

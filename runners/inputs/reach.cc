@@ -47,6 +47,18 @@ bool takes_exponentials(const std::string& source) {
   });
 }
 
+/// Of so many elements one is beyond Distance::usual_ratio.
+constexpr std::int64_t kUnusual = 1024;
+/// Of so many elements of a correct result one may be far beyond the baseline's.
+constexpr std::int64_t kFew = 32;
+
+/// The bound of each element multiplied by `factor`.
+Tolerance times(Tolerance tolerance, double factor) {
+  tolerance.atol *= factor;
+  tolerance.rtol *= factor;
+  return tolerance;
+}
+
 }  // namespace
 
 double reach_factor(const KernelSpec& spec, const Workload& workload) {
@@ -75,35 +87,69 @@ Tolerance tolerance_on(InputFamily family, const KernelSpec& spec, std::string_v
   return tolerance;
 }
 
+CompareUnder compare_under(const Tensor& output, const Tensor& reference, Infinities infinities) {
+  return [&output, &reference, infinities](const Tolerance& tolerance) {
+    return compare(output, reference, tolerance, infinities);
+  };
+}
+
 bool classes_agree(const Comparison& comparison) {
   return std::isfinite(comparison.worst_ratio);
 }
 
-void extend(Distance& distance, const Comparison& found, double share) {
+void extend(Distance& distance,
+            const Comparison& found,
+            const Tolerance& tolerance,
+            const CompareUnder& again,
+            double share) {
   if (!classes_agree(found)) return;
   distance.ratio = std::max(distance.ratio, share * found.worst_ratio);
   distance.error = std::max(distance.error, share * found.max_abs_error);
   distance.norm = std::max(distance.norm, share * found.relative_norm);
+  double usual = 1;
+  for (std::int64_t beyond = found.bad_elements; beyond > found.elements / kUnusual;) {
+    usual *= 4;
+    if (usual >= found.worst_ratio) break;
+    beyond = again(times(tolerance, usual)).bad_elements;
+  }
+  distance.usual_ratio = std::max(distance.usual_ratio, share * usual);
+}
+
+double norm_within(const Reach& reach) {
+  return reach.factor * reach.baseline.norm + reach.reference.norm;
 }
 
 Tolerance widened(const Tolerance& tolerance, const Reach& reach) {
   Tolerance out = tolerance;
   out.atol += reach.factor * reach.baseline.error + reach.reference.error;
-  out.norm = std::max(out.norm, reach.factor * reach.baseline.norm + reach.reference.norm);
+  out.norm = std::max(out.norm, norm_within(reach));
   return out;
 }
 
-Comparison judge_by_reach(Comparison by_tolerance, Comparison by_widened, const Reach& reach) {
-  if (by_tolerance.passed) return by_tolerance;
+Comparison judge_by_reach(Comparison found,
+                          const Tolerance& tolerance,
+                          const Reach& reach,
+                          const CompareUnder& again) {
+  if (found.passed) return found;
   const double most = reach.factor * reach.baseline.ratio + reach.reference.ratio;
-  if (by_tolerance.worst_ratio > std::max(1.0, most)) {
+  if (found.worst_ratio > std::max(1.0, most)) {
     if (reach.baseline.ratio > 0)
-      by_tolerance.detail += "; " +
-                             number_text(by_tolerance.worst_ratio / reach.baseline.ratio, 3) +
-                             " times what the baseline is off by here";
-    return by_tolerance;
+      found.detail += "; " + number_text(found.worst_ratio / reach.baseline.ratio, 3) +
+                      " times what the baseline is off by here";
+    return found;
   }
-  by_widened.worst_ratio = by_tolerance.worst_ratio;
+  const double usual =
+      std::max(1.0, reach.factor * reach.baseline.usual_ratio + reach.reference.usual_ratio);
+  if (found.bad_elements > found.elements / kFew && usual < found.worst_ratio) {
+    const std::int64_t beyond = again(times(tolerance, usual)).bad_elements;
+    if (beyond > found.elements / kFew) {
+      found.detail += "; the baseline is off by as much in a few elements here, and this in " +
+                      std::to_string(beyond);
+      return found;
+    }
+  }
+  Comparison by_widened = again(widened(tolerance, reach));
+  by_widened.worst_ratio = found.worst_ratio;
   by_widened.detail += "; by what the baseline is off by here";
   return by_widened;
 }
@@ -113,11 +159,12 @@ Comparison compare_within(const Tensor& output,
                           const Tolerance& tolerance,
                           const Reach& reach,
                           Infinities infinities) {
-  Comparison found = compare(output, reference, tolerance, infinities);
+  const CompareUnder under = compare_under(output, reference, infinities);
+  Comparison found = under(tolerance);
   const Tolerance wide = widened(tolerance, reach);
   const bool is_wider = wide.atol > tolerance.atol || wide.norm > tolerance.norm;
   if (found.passed || tolerance.exact || !is_wider) return found;
-  return judge_by_reach(std::move(found), compare(output, reference, wide, infinities), reach);
+  return judge_by_reach(std::move(found), tolerance, reach, under);
 }
 
 double tail_factor(InputFamily family) {

@@ -25,6 +25,12 @@ Tensor tensor(const std::vector<double>& values, DType dtype = DType::f32) {
 const Tolerance kTolerance{.atol = 1e-6, .rtol = 1e-6, .norm = 1e-6};
 const std::vector<double> kReference{1, 100, -2, 0.5};
 
+/// Raises `distance` to how far `output` is from `reference`.
+void raise(Distance& distance, const Tensor& output, const Tensor& reference) {
+  const CompareUnder under = compare_under(output, reference, Infinities::none);
+  extend(distance, under(kTolerance), kTolerance, under);
+}
+
 /// The verdict on kReference with `error` added to one element, where the baseline is off by
 /// `reached` there.
 Comparison verdict(double error, double reached, std::size_t at = 2) {
@@ -35,10 +41,15 @@ Comparison verdict(double error, double reached, std::size_t at = 2) {
     return tensor(values, DType::f64);
   };
   Reach reach;
-  extend(reach.baseline, compare(with(reached), reference, kTolerance));
-  const Tensor output = with(error);
-  return judge_by_reach(compare(output, reference, kTolerance),
-                        compare(output, reference, widened(kTolerance, reach)), reach);
+  raise(reach.baseline, with(reached), reference);
+  return compare_within(with(error), reference, kTolerance, reach, Infinities::none);
+}
+
+/// 4096 ones, of which so many, from the first, are off by `error`.
+Tensor ones(int count, double error) {
+  std::vector<double> values(4096, 1);
+  for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] += error;
+  return tensor(values, DType::f64);
 }
 
 }  // namespace
@@ -60,8 +71,7 @@ TEST_SUITE("reach") {
   TEST_CASE("what a reference kernel's own rounding may be off by is allowed once, not 32 times") {
     const Tensor reference = tensor(kReference, DType::f64);
     Reach reach;
-    extend(reach.reference,
-           compare(tensor({1, 100, -2.001, 0.5}, DType::f64), reference, kTolerance));
+    raise(reach.reference, tensor({1, 100, -2.001, 0.5}, DType::f64), reference);
     const auto passes = [&](double third) {
       const Tensor output = tensor({1, 100, third, 0.5}, DType::f64);
       return compare_within(output, reference, kTolerance, reach, Infinities::none).passed;
@@ -76,13 +86,38 @@ TEST_SUITE("reach") {
     // 100 is off by 1e-3, ten times its bound; 0.5 off by 1e-3 is off by 700 times its bound.
     const Tensor reference = tensor(kReference, DType::f64);
     Reach reach;
-    extend(reach.baseline,
-           compare(tensor({1, 100.001, -2, 0.5}, DType::f64), reference, kTolerance));
+    raise(reach.baseline, tensor({1, 100.001, -2, 0.5}, DType::f64), reference);
     const Tensor output = tensor({1, 100, -2, 0.501}, DType::f64);
-    const Comparison by_tolerance = compare(output, reference, kTolerance),
-                     by_widened = compare(output, reference, widened(kTolerance, reach));
-    CHECK(by_widened.bad_elements == 0);
-    CHECK_FALSE(judge_by_reach(by_tolerance, by_widened, reach).passed);
+    CHECK(compare(output, reference, widened(kTolerance, reach)).bad_elements == 0);
+    CHECK_FALSE(compare_within(output, reference, kTolerance, reach, Infinities::none).passed);
+  }
+
+  TEST_CASE("where the baseline is far off in a few elements, so may a kernel be, but in no more") {
+    const Tensor reference = ones(0, 0);
+    Reach reach;
+    raise(reach.baseline, ones(4, 1), reference);
+    CHECK(reach.baseline.usual_ratio == 1);
+    const auto passes = [&](const Tensor& output) {
+      return compare_within(output, reference, kTolerance, reach, Infinities::none).passed;
+    };
+    CHECK(passes(ones(128, 0.5)));
+    CHECK_FALSE(passes(ones(129, 0.5)));
+    // 32 times what the others are off by, which the tolerance bounds
+    CHECK(passes(ones(4096, 31 * 2e-6)));
+    CHECK_FALSE(passes(ones(4096, 40 * 2e-6)));
+  }
+
+  TEST_CASE("what nearly all elements are off by is known up to a factor of four") {
+    const Tensor reference = ones(0, 0);
+    Reach reach;
+    raise(reach.baseline, ones(1, 1), reference);  // the norm is no limit here
+    raise(reach.baseline, ones(5, 50 * 2e-6), reference);
+    CHECK(reach.baseline.usual_ratio == 64);
+    CHECK(compare_within(ones(4096, 1000 * 2e-6), reference, kTolerance, reach, Infinities::none)
+              .passed);
+    CHECK_FALSE(
+        compare_within(ones(4096, 2100 * 2e-6), reference, kTolerance, reach, Infinities::none)
+            .passed);
   }
 
   TEST_CASE("a wrong class is never within reach, and a baseline that has one tells nothing") {
@@ -90,12 +125,11 @@ TEST_SUITE("reach") {
     const Comparison wrong = compare(tensor({1, 2}), reference, kTolerance);
     CHECK_FALSE(classes_agree(wrong));
     Reach reach;
-    extend(reach.baseline, wrong);
+    raise(reach.baseline, tensor({1, 2}), reference);
     CHECK(reach.baseline.ratio == 0);
-    extend(reach.baseline, compare(tensor({1.5, kNan}), reference, kTolerance));
+    raise(reach.baseline, tensor({1.5, kNan}), reference);
     CHECK_FALSE(
-        judge_by_reach(wrong, compare(tensor({1, 2}), reference, widened(kTolerance, reach)), reach)
-            .passed);
+        compare_within(tensor({1, 2}), reference, kTolerance, reach, Infinities::none).passed);
   }
 
   TEST_CASE("NaN and infinities agree only where inputs are infinite") {
@@ -107,6 +141,13 @@ TEST_SUITE("reach") {
               .passed);
     CHECK_FALSE(compare(tensor({kNan}), tensor({1}), kTolerance, Infinities::in_lines).passed);
     CHECK_FALSE(compare(tensor({kNan}), tensor({1}), kTolerance, Infinities::made).passed);
+    // parts of a sum near the end of the range, added in another order
+    CHECK(
+        compare(tensor({-kInfinity}), tensor({-1e38}), kTolerance, Infinities::overflowing).passed);
+    CHECK(compare(tensor({1e38}), tensor({kInfinity}), kTolerance, Infinities::overflowing).passed);
+    CHECK_FALSE(
+        compare(tensor({kInfinity}), tensor({1e30}), kTolerance, Infinities::overflowing).passed);
+    CHECK_FALSE(compare(tensor({kInfinity}), tensor({1e38}), kTolerance, Infinities::made).passed);
     CHECK_FALSE(compare(tensor({kNan}), tensor({kInfinity}), kTolerance).passed);
     CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, Infinities::anywhere).passed);
     CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, Infinities::anywhere)

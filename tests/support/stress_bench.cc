@@ -185,10 +185,10 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
     for (const auto& [name, values] :
          run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
       reach[name].factor = reach_factor(spec_, *workload_);
-      extend(reach[name].baseline,
-             compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
-                     family.infinities),
-             share);
+      const CompareUnder under =
+          compare_under(values, family.inputs.expected.at(name), family.infinities);
+      const Tolerance& tolerance = family.tolerance.at(name);
+      extend(reach[name].baseline, under(tolerance), tolerance, under, share);
     }
   };
   launch(family.inputs, 1);
@@ -211,8 +211,10 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
     std::string why;
     for (const auto& [name, values] :
          run(reference_object_, reference_.launch, reference_, family.inputs, why, rounding)) {
-      extend(reach[name].reference, compare(values, family.inputs.expected.at(name),
-                                            family.tolerance.at(name), family.infinities));
+      const CompareUnder under =
+          compare_under(values, family.inputs.expected.at(name), family.infinities);
+      const Tolerance& tolerance = family.tolerance.at(name);
+      extend(reach[name].reference, under(tolerance), tolerance, under);
     }
   }
   return family.reach.emplace(std::move(reach));
@@ -230,16 +232,12 @@ std::vector<StressBench::Finding> StressBench::judge(const Variant& variant) {
     if (outputs.empty()) return {{family.name, false, why}};
     for (const auto& [name, values] : outputs) {
       if (family.inputs.unjudged.contains(name)) continue;
-      const Tensor& reference = family.inputs.expected.at(name);
-      Comparison found = compare(values, reference, family.tolerance.at(name), family.infinities);
-      if (!found.passed && !family.is_declared && !family.tolerance.at(name).exact) {
-        const Reach within = reach(family).at(name);
-        found =
-            judge_by_reach(found,
-                           compare(values, reference, widened(family.tolerance.at(name), within),
-                                   family.infinities),
-                           within);
-      }
+      const CompareUnder under =
+          compare_under(values, family.inputs.expected.at(name), family.infinities);
+      const Tolerance& tolerance = family.tolerance.at(name);
+      Comparison found = under(tolerance);
+      if (!found.passed && !family.is_declared && !tolerance.exact)
+        found = judge_by_reach(found, tolerance, reach(family).at(name), under);
       if (found.passed) continue;
       finding.passed = false;
       finding.detail = name + ": " + found.detail;

@@ -3,6 +3,7 @@
 #include "engine/base/format.h"
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/inputs/reach.h"
 
 namespace warpath::cuda {
 namespace {
@@ -31,7 +32,7 @@ double allowed_norm(Trial& trial, std::size_t w, const InputSet& set) {
     if (!tensors[t].is_written()) continue;
     // A result of 16 bits is off by its own rounding, wherever else sums are rounded.
     allowed = std::max(allowed, portable::nudge_step(tensors[t].dtype));
-    allowed = std::max(allowed, reach[t].factor * reach[t].baseline.norm);
+    allowed = std::max(allowed, norm_within(reach[t]));
     if (allows_approximations(trial.problem().spec()))
       allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
   }

@@ -306,7 +306,8 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
         baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
     for (std::size_t t = 0; t < found.size(); ++t) {
       if (!placed.tensors[t].is_written()) continue;
-      extend(reach[t].baseline, found[t], share);
+      extend(reach[t].baseline, found[t], tolerances[t],
+             baseline.compare_one(w, t, slot.tensors, set, "the baseline"), share);
       if (info(placed.tensors[t].dtype).is_float && !tolerances[t].exact)
         set.class_varies = set.class_varies || !classes_agree(found[t]);
     }
@@ -356,7 +357,9 @@ void Problem::extend_to_reference(std::size_t w,
     const std::vector<Comparison> found =
         rounded.compare_each(w, slot.tensors, set, tolerances, "the reference, rounded");
     for (std::size_t t = 0; t < found.size(); ++t)
-      if (placed_[w].tensors[t].is_written()) extend(reach[t].reference, found[t]);
+      if (placed_[w].tensors[t].is_written())
+        extend(reach[t].reference, found[t], tolerances[t],
+               rounded.compare_one(w, t, slot.tensors, set, "the reference, rounded"));
   } catch (const CandidateFault& fault) {
     if (fault.poisoned) throw;  // otherwise the driver does not take it, and nothing is known
   }

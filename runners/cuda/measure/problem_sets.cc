@@ -260,7 +260,7 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
   constexpr double kStressSeconds = 4, kStressMemory = 0.5;
-  constexpr double kStructureSeconds = 2, kStructureMemory = 1.0 / 16;
+  constexpr double kStructureSeconds = 2, kStructureMemory = 1.0 / 4;
   constexpr std::size_t kLeastStress = 12, kLeastStructures = 4;
   const auto add = [](std::vector<FamilyChoice>& to, const std::vector<FamilyChoice>& more) {
     to.insert(to.end(), more.begin(), more.end());

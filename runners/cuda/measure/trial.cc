@@ -289,6 +289,17 @@ std::vector<Comparison> Trial::compare_each(std::size_t w,
   return out;
 }
 
+CompareUnder Trial::compare_one(std::size_t w,
+                                std::size_t tensor,
+                                const std::vector<CUdeviceptr>& addresses,
+                                const InputSet& set,
+                                std::string_view doing) {
+  return [=, this, &addresses, &set](const Tolerance& tolerance) {
+    const std::vector<Tolerance> same(at(w).tensors.size(), tolerance);
+    return compare_each(w, addresses, set, same, doing)[tensor];
+  };
+}
+
 Comparison Trial::compare_at(std::size_t w,
                              const std::vector<CUdeviceptr>& addresses,
                              const InputSet& set,
@@ -299,16 +310,10 @@ Comparison Trial::compare_at(std::size_t w,
   const auto refused = [&](std::size_t t) {
     return tensors[t].is_written() && !by[t].exact && !found[t].passed;
   };
-  bool any = false;
-  for (std::size_t t = 0; t < tensors.size(); ++t) any = any || refused(t);
-  if (any && !set.result_scale.empty()) {
-    const std::vector<Reach>& reach = problem_.reach(w, set);
-    std::vector<Tolerance> wide = by;
-    for (std::size_t t = 0; t < tensors.size(); ++t) wide[t] = widened(by[t], reach[t]);
-    const std::vector<Comparison> again = compare_each(w, addresses, set, wide, doing);
-    for (std::size_t t = 0; t < tensors.size(); ++t) {
-      if (refused(t)) found[t] = judge_by_reach(found[t], again[t], reach[t]);
-    }
+  for (std::size_t t = 0; t < tensors.size() && !set.result_scale.empty(); ++t) {
+    if (refused(t))
+      found[t] = judge_by_reach(found[t], by[t], problem_.reach(w, set)[t],
+                                compare_one(w, t, addresses, set, doing));
   }
   const bool fails =
       std::ranges::any_of(found, [](const Comparison& comparison) { return !comparison.passed; });

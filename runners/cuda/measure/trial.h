@@ -109,6 +109,12 @@ class Trial {
                                                      const InputSet& set,
                                                      const std::vector<Tolerance>& tolerances,
                                                      std::string_view doing);
+  /// Compares one output under any tolerance.
+  [[nodiscard]] CompareUnder compare_one(std::size_t w,
+                                         std::size_t tensor,
+                                         const std::vector<CUdeviceptr>& addresses,
+                                         const InputSet& set,
+                                         std::string_view doing);
   /// The spec's tolerances by tensor; the absolute part scales with the results of `set`.
   [[nodiscard]] std::vector<Tolerance> tolerances(std::size_t w, const InputSet& set);
   /// As compare, for outputs at given addresses.

@@ -136,16 +136,16 @@ bool Families::judge_baseline(const Workload& workload,
   const auto declared = oracle_.kept_inputs(workload, 0);
   std::map<std::string, Allowance> allowances;
   bool keeps_class = true;
-  const auto compared = [&](const std::string& name, const Tensor& values) {
-    return compare(values, inputs.expected.at(name), allowances.at(name).tolerance,
-                   inputs.infinities);
+  const auto under = [&](const std::string& name, const Tensor& values) {
+    return compare_under(values, inputs.expected.at(name), inputs.infinities);
   };
   const auto take_in = [&](const TensorMap& outputs) {
     bool told = true;
     for (const auto& [name, values] : outputs) {
       Allowance& allowed = allowances.at(name);
-      const Comparison comparison = compared(name, values);
-      extend(allowed.reach.baseline, comparison);
+      const CompareUnder compared = under(name, values);
+      const Comparison comparison = compared(allowed.tolerance);
+      extend(allowed.reach.baseline, comparison, allowed.tolerance, compared);
       told = told && (shared ? comparison.passed : classes_agree(comparison));
       if (info(values.dtype).is_float && !allowed.tolerance.exact)
         keeps_class = keeps_class && classes_agree(comparison);
@@ -171,8 +171,11 @@ bool Families::judge_baseline(const Workload& workload,
     take_in(run_baseline(workload, nudged(inputs, seed), shared));
   for (const Rounding rounding : {Rounding::upward, Rounding::downward}) {
     if (shared) break;
-    for (const auto& [name, values] : oracle_.rounded(workload, inputs, rounding))
-      extend(allowances.at(name).reach.reference, compared(name, values));
+    for (const auto& [name, values] : oracle_.rounded(workload, inputs, rounding)) {
+      Allowance& allowed = allowances.at(name);
+      const CompareUnder compared = under(name, values);
+      extend(allowed.reach.reference, compared(allowed.tolerance), allowed.tolerance, compared);
+    }
   }
   // What a last place of the inputs makes infinite or not, no other kernel can be held to.
   if (!keeps_class) return false;
