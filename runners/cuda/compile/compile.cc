@@ -9,6 +9,7 @@
 #include "engine/text/source_text.h"
 #include "runners/cuda/compile/compile_options.h"
 #include "runners/cuda/compile/header_fields.h"
+#include "runners/cuda/compile/headers.h"
 #include "runners/worker/wire.h"
 
 namespace warpath {
@@ -111,12 +112,20 @@ std::size_t line_number(std::string_view text) {
 }
 
 /// `own` and those of `libraries` that it does not have: what stands for a header of the host also
-/// does so within a library.
+/// does so within a library. Headers that only the toolkit's own include have names such as info.h,
+/// which a library's may have too: that is then the library's.
 std::vector<Header> with_own(const std::vector<Header>& libraries, const std::vector<Header>& own) {
-  std::vector<Header> all = own;
-  for (const Header& header : libraries) {
-    if (std::ranges::find(own, header.name, &Header::name) == own.end()) all.push_back(header);
+  const auto allowed = allowed_includes();
+  const auto has = [](const std::vector<Header>& headers, const std::string& name) {
+    return std::ranges::find(headers, name, &Header::name) != headers.end();
+  };
+  std::vector<Header> all;
+  for (const Header& header : own) {
+    const bool is_named = std::ranges::find(allowed, header.name) != allowed.end();
+    if (is_named || !has(libraries, header.name)) all.push_back(header);
   }
+  for (const Header& header : libraries)
+    if (!has(all, header.name)) all.push_back(header);
   return all;
 }
 

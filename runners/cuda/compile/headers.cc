@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "runners/cuda/compile/toolkit_files.h"
 #include "runners/math_constants_text.h"
 
 namespace warpath::cuda {
@@ -15,29 +16,9 @@ namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{4} << 20U;
 
-/// A file of the toolkit, by the name under which it is included.
-struct ToolkitFile {
-  std::string_view name;
-  std::string_view path;
-  bool allowed = false;  ///< a kernel may name it; the others are included by these
-};
-constexpr std::array<ToolkitFile, 15> kToolkitFiles{{
-    {"cuda_fp16.h", "cuda_fp16.h", true},
-    {"cuda_bf16.h", "cuda_bf16.h", true},
-    {"cuda_fp8.h", "cuda_fp8.h", true},
-    {"mma.h", "mma.h", true},
-    {"cuComplex.h", "cuComplex.h", true},
-    {"vector_types.h", "vector_types.h", true},
-    {"vector_functions.h", "vector_functions.h", true},
-    {"cuda_fp16.hpp", "cuda_fp16.hpp"},
-    {"cuda_bf16.hpp", "cuda_bf16.hpp"},
-    {"cuda_fp8.hpp", "cuda_fp8.hpp"},
-    {"crt/mma.h", "crt/mma.h"},
-    {"mma.hpp", "crt/mma.hpp"},
-    {"vector_functions.hpp", "vector_functions.hpp"},
-    {"device_types.h", "device_types.h"},
-    {"crt/host_defines.h", "crt/host_defines.h"},
-}};
+/// Precedes the headers of cooperative groups, which bring their own type traits
+/// where they may not include the C++ library, which is a thousand files.
+constexpr std::string_view kLimited = "#define _CG_LIMIT_INCLUDED_DEPENDENCIES\n";
 
 /// Host headers, replaced by the lines that matter on the device.
 struct Replacement {
@@ -123,9 +104,6 @@ constexpr std::array<Replacement, 20> kReplacements{{
     {"math.h", kMath},
     {"cmath", kMath},
 }};
-constexpr std::size_t kAllowedToolkitFiles =
-    static_cast<std::size_t>(std::ranges::count_if(kToolkitFiles, &ToolkitFile::allowed));
-
 std::optional<std::string> read_header(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) ||
@@ -156,7 +134,9 @@ std::vector<Header> load_headers(const std::vector<std::string>& folders) {
   for (const ToolkitFile& file : kToolkitFiles) {
     for (const std::string& folder : folders) {
       if (auto text = read_header(std::filesystem::path(folder) / file.path)) {
-        headers.push_back({std::string(file.name), std::move(*text)});
+        const bool of_groups = file.path.starts_with("cooperative_groups");
+        headers.push_back(
+            {std::string(file.name), (of_groups ? std::string(kLimited) : "") + *text});
         break;
       }
     }

@@ -9,8 +9,8 @@
 
 namespace warpath::cuda {
 
-/// Names that a kernel may include: the half types, tensor-core fragments, and host headers whose
-/// contents the compiler provides itself or that are replaced by a few lines of Warpath's.
+/// Names that a kernel may include: headers of the toolkit (toolkit_files.h), and host headers
+/// whose contents the compiler provides itself or that are replaced by a few lines of Warpath's.
 [[nodiscard]] std::span<const std::string_view> allowed_includes();
 
 /// The allowed headers and the files they include, as texts for the compiler. Files found in none

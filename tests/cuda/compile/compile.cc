@@ -202,6 +202,42 @@ TEST_CASE("half types and fragments come from the headers handed over") {
   CHECK_MESSAGE(result.status == Status::ok, result.log);
 }
 
+TEST_CASE("cooperative groups and asynchronous copies come from the toolkit") {
+  const auto result = cuda_test::compile(
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+      "#include <cooperative_groups/scan.h>\n#include <cooperative_groups/memcpy_async.h>\n"
+      "#include <cuda_pipeline_primitives.h>\n"
+      "namespace cg = cooperative_groups;\n"
+      "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) k(float* o, const float* x) {\n"
+      "  __shared__ float s[256];\n"
+      "  cg::thread_block block = cg::this_thread_block();\n"
+      "  cg::memcpy_async(block, s, x + 128 * blockIdx.x, 128 * sizeof(float));\n"
+      "  __pipeline_memcpy_async(s + 128 + 4 * threadIdx.x % 128, x, 16);\n"
+      "  __pipeline_commit(); __pipeline_wait_prior(0); cg::wait(block);\n"
+      "  auto tile = cg::tiled_partition<32>(block);\n"
+      "  float v = cg::reduce(tile, s[block.thread_rank()], cg::plus<float>());\n"
+      "  v += cg::inclusive_scan(tile, v);\n"
+      "  cg::cluster_group cluster = cg::this_cluster(); cluster.sync();\n"
+      "  o[block.thread_rank()] = v + *cluster.map_shared_rank(s, cluster.block_rank() ^ 1u);\n"
+      "  cluster.sync();\n"
+      "}\n");
+  CHECK_MESSAGE(result.status == Status::ok, result.log);
+  CHECK(result.ptx.find("cp.async") != std::string::npos);
+}
+
+TEST_CASE("a header of a library has the name that only the toolkit's own headers include") {
+  warpath::cuda::CompileRequest request;
+  request.kernel = "k";
+  request.arch = "sm_90";
+  request.source =
+      "#include <cuda_fp16.h>\n#include \"info.h\"\n"
+      "extern \"C\" __global__ void k(float* o) { o[0] = kOfLibrary; }\n";
+  request.headers = {{"info.h", "constexpr float kOfLibrary = 3;\n"},
+                     {"cuda_fp16.h", "#error replaced\n"}};
+  const auto result = warpath::cuda::compile(cuda_test::nvrtc(), cuda_test::headers(), request, {});
+  CHECK_MESSAGE(result.status == Status::ok, result.log);
+}
+
 TEST_CASE("a wrong text, kernel name or option is a compile error with a reason") {
   const auto wrong =
       cuda_test::compile("extern \"C\" __global__ void k(float* o) {\n  o[0] = foo;\n}\n");
