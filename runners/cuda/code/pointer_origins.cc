@@ -210,16 +210,22 @@ class Origins {
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
       const PtxInstruction& instruction = function.instructions[i];
       const bool writes = writes_buffers(instruction), reads = reads_noncoherently(instruction);
-      if (!writes && !reads) continue;
+      const bool loads = instruction.opcode == "ld" && !reads && !is_private(instruction);
+      if (!writes && !reads && !loads) continue;
       const auto address = std::ranges::find_if(instruction.operands, is_address);
       if (address == instruction.operands.end()) continue;
       const Mask origins = held_[node(function, first_word(*address))];
+      const BufferAccess access{
+          .function = &function, .instruction = i, .parameters = origins, .is_write = writes};
+      if (loads) {
+        if (origins != 0) result.loads.push_back(access);
+        continue;
+      }
       (writes ? result.written : result.read_noncoherently) |= origins;
       if (origins == 0) {
         ++(writes ? result.untraced_writes : result.untraced_reads);
       } else {
-        result.accesses.push_back(
-            {.function = &function, .instruction = i, .parameters = origins, .is_write = writes});
+        result.accesses.push_back(access);
       }
     }
   }

@@ -15,7 +15,7 @@ struct PointerParameter {
   std::size_t index = 0;  ///< among the entry's parameters
 };
 
-/// One instruction that writes buffers, or reads them through the non-coherent path.
+/// One instruction that writes or reads buffers.
 struct BufferAccess {
   const PtxFunction* function = nullptr;
   std::size_t instruction = 0;
@@ -31,7 +31,8 @@ struct BufferTraffic {
   /// stores, atomics, reductions, bulk copies out of shared memory
   std::uint64_t written = 0;
   std::uint64_t read_noncoherently = 0;
-  std::vector<BufferAccess> accesses;  ///< those that can be traced
+  std::vector<BufferAccess> accesses;  ///< those of the two that can be traced
+  std::vector<BufferAccess> loads;     ///< other reads that can be traced
   /// non-coherent reads whose address comes from no known parameter
   std::size_t untraced_reads = 0;
   std::size_t untraced_writes = 0;  ///< likewise of writes
