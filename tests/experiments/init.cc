@@ -244,7 +244,8 @@ const std::map<std::string, std::string> kDescribed{
     {"boxes:areas", "<ceil_div(n, 64); 64> in boxes[4 * n] out area[n]"},
     {"boxes:halved", "<ceil_div(n, 256); 128> in x[n] inout y[n]"},
     {"class_labels:label_scores",
-     "<min(ceil_div(points, BLOCK), 1024); BLOCK> in scores[points * classes * places] in "
+     "<min(ceil_div(points, BLOCK), 1024); BLOCK> in scores[(points - 1) / places * classes * "
+     "places + classes * places] in "
      "labels[points] out picked[points]"},
     {"constant_filter:convolve", "<ceil_div(n, BLOCK); BLOCK> in in[n] out out[n]"},
     {"constant_grid:add_quads",
@@ -276,7 +277,7 @@ const std::map<std::string, std::string> kDescribed{
     {"loop_macro:distance",
      "<min(ceil_div(count, BLOCK), 1024); BLOCK> in a[count] in b[count] out d[count]"},
     {"moved_index:scale_columns",
-     "<ceil_div(cols, BLOCK); BLOCK> in x[rows * cols] inout y[rows * cols]"},
+     "<ceil_div(cols, BLOCK); BLOCK> in x[cols * rows] inout y[cols * rows]"},
     {"no_bound:negate", "<ceil_div(points, BLOCK); BLOCK> in x[points] out y[points]"},
     {"own_atomic:total", "<ceil_div(n, BLOCK); BLOCK> in x[n] inout sum[n]"},
     {"row_lengths:sums_of_rows",
