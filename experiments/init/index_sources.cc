@@ -90,7 +90,8 @@ std::optional<std::set<std::string>> sizes_behind_index(const model::KernelFacts
       }
       const std::string name(e.name);
       if (!e.is(model::ExprKind::name) || !seen.insert(name).second) return true;
-      if (facts.kernel->parameter(name) != nullptr) out.insert(name);
+      const model::Declarator* const parameter = facts.kernel->parameter(name);
+      if (parameter != nullptr && !parameter->points()) out.insert(name);
       for (const auto& loop : facts.loops) {
         if (loop->variable == name && loop->bound_expr != nullptr) read(*loop->bound_expr);
       }
