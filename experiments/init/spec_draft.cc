@@ -185,7 +185,7 @@ class Drafting {
       if (step && !layout_.assumed.empty()) question.multiples.insert(*step);
       const std::int64_t covered =
           Expression::parse(layout_.text(extent.step), "step").evaluate({}, "step");
-      if (const auto size = extent.size.as_name(); size && covered > 1)
+      if (const auto size = extent.size.as_name(); size && covered > 1 && facts.has_barrier)
         question.steps.emplace(*size, covered);
     }
     question.strides = tensors.strides();
