@@ -33,10 +33,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The named kernel, or the only one.
+/// KERNEL, or KERNEL:2 for the second of that name.
+struct WantedKernel {
+  std::string name;
+  std::size_t number = 0;  ///< from 1; 0: the only one, or the first
+};
+
+WantedKernel wanted_kernel(const std::string& word) {
+  const std::size_t colon = word.find_last_not_of("0123456789");
+  const bool numbered = colon != std::string::npos && word[colon] == ':' &&
+                        colon + 1 < word.size() && colon > 0 && word[colon - 1] != ':';
+  if (!numbered) return {word};
+  return {word.substr(0, colon), std::stoul(word.substr(colon + 1, 9))};
+}
+
+/// The named kernel, or the only one. `notes` gets a line where the name is that of several.
 const model::Function& chosen_kernel(const model::Unit& unit,
                                      const std::string& file,
-                                     const std::string& wanted) {
+                                     const WantedKernel& which,
+                                     std::vector<std::string>* notes = nullptr) {
+  const std::string& wanted = which.name;
   std::vector<const model::Function*> kernels;
   std::string names;
   for (const model::Function* const function : unit.functions()) {
@@ -51,10 +67,15 @@ const model::Function& chosen_kernel(const model::Unit& unit,
   }
   if (names.empty()) throw bad_input(file, "", "a file with a __global__ function");
   if (kernels.empty()) throw bad_input(file, wanted, "one of its kernels: " + names);
-  if (kernels.size() > 1)
-    throw bad_input(file, wanted.empty() ? "no KERNEL" : wanted + " several times",
-                    "the name of one of its kernels: " + names);
-  return *kernels.front();
+  if (kernels.size() > 1 && wanted.empty())
+    throw bad_input(file, "no KERNEL", "the name of one of its kernels: " + names);
+  if (which.number > kernels.size())
+    throw bad_input(file, wanted + ":" + std::to_string(which.number),
+                    "at most " + std::to_string(kernels.size()) + ", which have the name");
+  if (kernels.size() > 1 && which.number == 0 && notes != nullptr)
+    notes->push_back(std::to_string(kernels.size()) + " kernels are named " + wanted +
+                     "; the first is taken, " + wanted + ":2 is the next");
+  return *kernels[std::max<std::size_t>(which.number, 1) - 1];
 }
 
 /// The folders of `--flag`, each of which exists.
@@ -148,17 +169,19 @@ class DataFolder {
 
 int init(const Arguments& arguments, const Program&) {
   const std::string file = arguments.words()[0];
-  const std::string wanted = arguments.words().size() > 1 ? arguments.words()[1] : "";
+  WantedKernel wanted = wanted_kernel(arguments.words().size() > 1 ? arguments.words()[1] : "");
   const std::vector<std::string> folders = folders_of(arguments, "include");
-  const FlatSource flat_source = project_text(file, wanted, folders);
+  const FlatSource flat_source = project_text(file, wanted.name, folders);
   for (const MissingHeader& missing : flat_source.missing)
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
   std::map<std::string, std::string> replaced;
   const std::string read = with_foreign_names(flat_source.text, replaced);
   const model::Unit unit = model::parse(read, reading_options(read));
-  const model::Function& kernel = chosen_kernel(unit, file, wanted);
+  std::vector<std::string> notes;
+  const model::Function& kernel = chosen_kernel(unit, file, wanted, &notes);
   const std::string name(kernel.name);
+  wanted.name = name;
   const fs::path spec_path = arguments.value("output").value_or(name + ".json");
   if (spec_path.extension() != ".json")
     throw bad_input("--output", spec_path.string(), "a name that ends with .json");
@@ -174,7 +197,7 @@ int init(const Arguments& arguments, const Program&) {
                        .member_of = {},
                        .whole = nullptr,
                        .whole_kernel = nullptr,
-                       .notes = {},
+                       .notes = notes,
                        .replaced = replaced,
                        .system_include_folders = {},
                        .system_folders = {}};
@@ -207,10 +230,10 @@ int init(const Arguments& arguments, const Program&) {
   std::optional<model::Unit> of_pointers;
   if (accessors && !captured) {
     of_pointers.emplace(model::parse(accessors->source, reading_options(accessors->source)));
-    options.notes = accessors->notes;
+    options.notes.insert(options.notes.end(), accessors->notes.begin(), accessors->notes.end());
   }
   const model::Unit& whole = of_pointers ? *of_pointers : unit;
-  const model::Function& whole_kernel = of_pointers ? chosen_kernel(whole, file, name) : kernel;
+  const model::Function& whole_kernel = of_pointers ? chosen_kernel(whole, file, wanted) : kernel;
   const auto members = kernel_of_members(whole, whole_kernel, why);
   if (!why.empty())
     throw bad_input(options.file, "kernel " + name + ", " + why,
@@ -224,7 +247,7 @@ int init(const Arguments& arguments, const Program&) {
     options.whole_kernel = &whole_kernel;
   }
   const model::Unit& drafted = flat ? *flat : whole;
-  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, name) : whole_kernel;
+  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, wanted) : whole_kernel;
   SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
                                               share ? share_from(*share) : kCapturedShare)
                              : draft_spec(drafted, drafted_kernel, options);

@@ -24,7 +24,7 @@ std::optional<std::int64_t> by_name(const std::string& name) {
   const auto has = [&](const char* pattern) {
     return std::regex_search(name, std::regex(pattern, std::regex::icase));
   };
-  if (has("pad|offset|start|begin|axis")) return 0;
+  if (has("pad(?!ded)|offset|start|begin|axis")) return 0;
   if (has("^stride(_?[xyzhwd])?$|^d[whdt]$|dilation|group|step")) return 1;
   if (has("kernel_?(size|w|h|d)|^k(size|[whdt])$|pool|radius|window|filter")) return 3;
   return std::nullopt;
@@ -49,23 +49,34 @@ std::int64_t product(const std::vector<Expression>& factors, const Bindings& val
 }
 
 /// Halves what `open` lets change until the product is at most `most`; true if anything changed.
-bool fit(Bindings& values,
+bool fit(ArgumentSizes& sizes,
+         Bindings& values,
          const std::set<std::string>& open,
          const std::vector<Expression>& factors,
          std::int64_t most,
          std::int64_t step) {
+  std::set<std::string> names;
+  for (const Expression& factor : factors) {
+    for (const std::string& name : factor.names()) {
+      const auto stride = sizes.strides.find(name);
+      if (stride == sizes.strides.end()) {
+        names.insert(name);
+      } else {
+        for (const std::string& extent : stride->second.names()) names.insert(extent);
+      }
+    }
+  }
   bool changed = false;
   while (product(factors, values) > most) {
     std::int64_t* largest = nullptr;
-    for (const Expression& factor : factors) {
-      for (const std::string& name : factor.names()) {
-        const auto value = values.find(name);
-        if (value == values.end() || !open.contains(name) || value->second <= step) continue;
-        if (largest == nullptr || value->second > *largest) largest = &value->second;
-      }
+    for (const std::string& name : names) {
+      const auto value = values.find(name);
+      if (value == values.end() || !open.contains(name) || value->second <= step) continue;
+      if (largest == nullptr || value->second > *largest) largest = &value->second;
     }
     if (largest == nullptr) return changed;
     *largest = std::max(step, rounded_up(*largest / 2, step));
+    sizes.settle_strides();
     changed = true;
   }
   return changed;
@@ -127,16 +138,17 @@ std::int64_t size_step(const std::set<std::int64_t>& multiples) {
 
 bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::int64_t step) {
   std::set<std::string> guessed;
-  for (const auto& [name, why] : sizes.why) guessed.insert(name);
+  for (const auto& [name, why] : sizes.why)
+    if (!sizes.strides.contains(name)) guessed.insert(name);
   std::set<std::string> open = guessed;  // on the host all that is smaller there
   for (const auto& [name, value] : sizes.host) {
-    if (value < sizes.gpu.at(name)) open.insert(name);
+    if (value < sizes.gpu.at(name) && !sizes.strides.contains(name)) open.insert(name);
   }
   bool changed = false;
   for (const SizeLimit& limit : limits) {
     for (const std::int64_t multiple : {step, std::int64_t{1}}) {
-      changed = fit(sizes.gpu, guessed, limit.factors, limit.gpu, multiple) || changed;
-      changed = fit(sizes.host, open, limit.factors, limit.host, multiple) || changed;
+      changed = fit(sizes, sizes.gpu, guessed, limit.factors, limit.gpu, multiple) || changed;
+      changed = fit(sizes, sizes.host, open, limit.factors, limit.host, multiple) || changed;
     }
   }
   return changed;
@@ -166,6 +178,9 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
     }
     if (const auto given = question.given.find(name); given != question.given.end()) {
       gpu = given->second;
+      const auto step = question.steps.find(name);  // whole blocks stay whole
+      if (step != question.steps.end() && gpu % step->second == 0)
+        host = rounded_up(host, step->second);
       host = extent ? std::min(host, gpu) : gpu;
     } else {
       out.why[name] = extent ? "a size that nothing in the text states"
@@ -185,7 +200,26 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
       }
     }
   }
+  for (const auto& [name, extent] : question.strides) {
+    if (!out.why.contains(name)) continue;
+    out.strides.emplace(name, Expression::parse(extent, "stride"));
+    out.why[name] = "a stride; " + extent + ", without gaps, is taken";
+  }
+  out.settle_strides();
   return out;
+}
+
+void ArgumentSizes::settle_strides() {
+  for (Bindings* const values : {&gpu, &host}) {
+    for (const auto& [name, extent] : strides) {
+      try {
+        const std::int64_t value = extent.evaluate(*values, "stride");
+        if (value <= INT32_MAX) values->at(name) = value;
+      } catch (const Error&) {
+        continue;  // larger than any number
+      }
+    }
+  }
 }
 
 }  // namespace warpath

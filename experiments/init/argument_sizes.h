@@ -14,6 +14,11 @@ namespace warpath {
 struct ArgumentSizes {
   Bindings gpu, host;
   std::map<std::string, std::string> why;  ///< by name, of the guessed ones
+  /// Of the guessed ones that are strides and nothing else: the extent of what lies within them.
+  std::map<std::string, Expression> strides{};
+
+  /// Gives the strides the values of their extents.
+  void settle_strides();
 };
 
 /// What the sizes of a kernel are chosen by.
@@ -29,6 +34,9 @@ struct SizeQuestion {
   std::set<std::string> choices{};            ///< values of enumerations: their first
   std::set<std::int64_t> multiples;           ///< of which sizes should be multiples
   std::map<std::string, std::int64_t> given;  ///< by a launch
+  /// Elements that a block covers, of sizes of the grid.
+  std::map<std::string, std::int64_t> steps{};
+  std::map<std::string, std::string> strides{};  ///< as ArgumentSizes::strides, over other integers
 };
 
 /// A product that must not exceed a number.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "experiments/init/analysis_text.h"
 #include "experiments/init/index_coverage.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
@@ -40,27 +41,9 @@ std::optional<Polynomial> whole_of(const Polynomial& end) {
   return std::nullopt;
 }
 
-/// True if an element that is read becomes an integer by itself: `int label = labels[i]`, and
-/// `(int)labels[i]`.
-bool becomes_integer(const model::Unit& unit, const Access& access) {
-  const auto is_integer = [&](model::Span type) {
-    const auto dtype = model::dtype_of_type(unit.resolved_type(unit.plain_text(type)));
-    return dtype && !info(*dtype).is_float && *dtype != DType::boolean;
-  };
-  const model::Expr* at = access.expr;
-  for (; at != nullptr && at->parent != nullptr && at->parent->is(model::ExprKind::cast);
-       at = at->parent) {
-    if (is_integer(at->parent->type)) return true;
-  }
-  if (at == nullptr || at->parent != nullptr || access.in_helper || access.stmt == nullptr)
-    return false;
-  return std::ranges::any_of(access.stmt->declarators, [&](const model::Declarator* declared) {
-    return declared->value() == at && !declared->is_pointer() && is_integer(declared->type);
-  });
-}
-
-bool is_launch_extent(const std::string& name) {
-  return name.starts_with("blockDim.") || name.starts_with("gridDim.");
+bool without_ranges(const Polynomial& extent) {
+  return std::ranges::none_of(extent.names(),
+                              [](const std::string& name) { return name.starts_with('#'); });
 }
 
 }  // namespace
@@ -98,12 +81,35 @@ bool DraftTensors::is_followed() const {
   });
 }
 
-/// What a tensor that is not followed may have: an element for every combination of the sizes.
-std::string DraftTensors::all_sizes(const Bindings& gpu, const Bindings& host) const {
+/// The sizes that the indices of a tensor which is not followed are computed from; all integers
+/// where that is not known either.
+std::set<std::string> DraftTensors::sizes_behind(const Tensor& tensor) const {
+  std::set<std::string> out, all;
+  for (const KernelParameter& p : parameters_)
+    if (is_size(p)) all.insert(p.name);
+  if (tensor.array < 0 || facts_.arrays[static_cast<std::size_t>(tensor.array)].escapes ||
+      facts_.accesses_to(tensor.array).empty())
+    return all;
+  for (const Access* const access : facts_.accesses_to(tensor.array)) {
+    const auto sizes = bounds_.sizes_behind(*access);
+    if (!sizes) return all;
+    for (const std::string& name : *sizes) {
+      const auto own = std::ranges::find(parameters_, name, &KernelParameter::name);
+      const bool size =
+          own == parameters_.end() ? std::ranges::count(layout_.sizes, name) > 0 : is_size(*own);
+      if (size) out.insert(name);
+    }
+  }
+  return out;
+}
+
+/// What a tensor that is not followed may have: an element for every combination of those.
+std::string DraftTensors::all_sizes(const Tensor& tensor,
+                                    const Bindings& gpu,
+                                    const Bindings& host) const {
   std::string out;
-  for (const KernelParameter& p : parameters_) {
-    if (is_size(p) && gpu.at(p.name) > 1 && host.at(p.name) > 1)
-      out += (out.empty() ? "" : " * ") + p.name;
+  for (const std::string& name : sizes_behind(tensor)) {
+    if (gpu.at(name) > 1 && host.at(name) > 1) out += (out.empty() ? "" : " * ") + name;
   }
   return out;
 }
@@ -171,7 +177,7 @@ std::optional<Polynomial> DraftTensors::row_counted_by(const std::string& array)
   return std::nullopt;
 }
 
-std::optional<Polynomial> DraftTensors::known_range(const std::string& array) const {
+std::optional<Polynomial> DraftTensors::known_range(const std::string& array) {
   const auto own = std::ranges::find_if(
       tensors_, [&](const Tensor& one) { return one.parameter->name == array; });
   if (own == tensors_.end()) return std::nullopt;
@@ -193,8 +199,25 @@ std::optional<Polynomial> DraftTensors::known_range(const std::string& array) co
       for (const Tensor& tensor : tensors_) {
         if (tensor.parameter->name != target.name) continue;
         for (const Reach& reach : tensor.reaches) {
-          if (reach.access->index.operations().empty()) return reach.end;
+          if (reach.access->index.operations().empty() && without_ranges(reach.end))
+            return reach.end;
         }
+      }
+    }
+  }
+  for (const Access& access : facts_.accesses) {  // what else is multiplied by the same stride
+    for (const Atom* const operation : access.index.operations()) {
+      if (loaded_array(*operation) != array || access.index.degree(operation->text) != 1) continue;
+      const Polynomial stride = access.index.coefficient_of(operation->text);
+      for (const std::string& atom : access.index.atoms()) {  // C of (n * C + c) * stride
+        for (const KernelParameter& p : parameters_) {
+          const Polynomial size = Polynomial::name(p.name);
+          if (is_size(p) && access.index.coefficient_of(atom) == stride * size) return size;
+        }
+      }
+      for (const Access* const other : facts_.accesses_to(access.array)) {
+        if (stride.constant()) continue;
+        if (const auto extent = bounds_.extent_beside(*other, stride)) return extent;
       }
     }
   }
@@ -217,7 +240,9 @@ void DraftTensors::range_of(const std::string& array) {
   if (!range && unused_ < layout_.unused.size())
     range = Polynomial::name(layout_.unused[unused_++]);
   if (!range) {
-    sizes_.push_back(model::fresh_name(*facts_.unit, target_of(array) + "_rows"));
+    const std::string target = target_of(array);
+    sizes_.push_back(
+        model::fresh_name(*facts_.unit, target.empty() ? array + "_range" : target + "_rows"));
     range = Polynomial::name(sizes_.back());
   }
   give_range(array, *range);
@@ -230,6 +255,12 @@ void DraftTensors::give_range(const std::string& array, const Polynomial& range)
   }
   for (auto& [other, known] : ranges_) known = known.substituted(name, range);
   ranges_[array] = range;
+}
+
+std::map<std::string, std::string> DraftTensors::strides() {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, extent] : bounds_.strides()) out.emplace(name, layout_.text(extent));
+  return out;
 }
 
 std::set<std::string> DraftTensors::names() const {
@@ -248,8 +279,10 @@ std::set<std::string> DraftTensors::allocated_names() const {
 
 std::size_t DraftTensors::rank() const {
   std::size_t most = 1;
-  if (!is_followed())
-    most = std::max(most, static_cast<std::size_t>(std::ranges::count_if(parameters_, is_size)));
+  for (const Tensor& tensor : tensors_) {
+    if (!tensor.followed && !bytes_.contains(tensor.parameter->name))
+      most = std::max(most, sizes_behind(tensor).size());
+  }
   const auto count = [&](const Polynomial& elements) {
     for (const auto& term : elements.terms()) {
       const auto named = std::ranges::count_if(term.factors, [](const auto& factor) {
@@ -279,24 +312,23 @@ std::int64_t DraftTensors::most_elements(const std::string& extent, const Bindin
 
 void DraftTensors::settle(const Bindings& gpu, const Bindings& host) {
   drafts_.clear();
-  largest_.clear();
+  std::string largest;
   std::int64_t most = 0;
   for (const Tensor& tensor : tensors_) {
     for (const Reach& reach : tensor.reaches) {
       try {
         const std::string text = layout_.text(reach.end);
         const std::int64_t elements = value(text, gpu);
-        if (elements > most) most = elements, largest_ = text;
+        if (elements > most) most = elements, largest = text;
       } catch (const Error&) {
         continue;  // an extent that a spec cannot say
       }
     }
   }
-  if (largest_.empty()) largest_ = "1048576";
-  if (const std::string all = all_sizes(gpu, host); !is_followed() && !all.empty()) {
-    if (most_elements(all, gpu) > most) largest_ = all;
-  }
+  if (largest.empty()) largest = "1048576";
   for (Tensor& tensor : tensors_) {
+    tensor.largest = all_sizes(tensor, gpu, host);
+    if (tensor.largest.empty()) tensor.largest = largest;
     DraftTensor& draft = drafts_[tensor.parameter->name];
     shape(tensor, draft, gpu, host);
     role(tensor, draft, host);
@@ -343,11 +375,12 @@ void DraftTensors::shape(Tensor& tensor,
     draft.shape = {
         layout_.text(elements ? *elements : Polynomial::operation("/", {bytes->second, unit}))};
   } else if (!tensor.followed || all.empty()) {
-    draft.shape = {all.empty() ? largest_ : all[0].text};
+    draft.shape = {all.empty() ? tensor.largest : all[0].text};
     for (const Candidate& one : all) {
       if (one.gpu > value(draft.shape[0], gpu)) draft.shape = {one.text};
     }
-    if (most_elements(draft.shape[0], gpu) < most_elements(largest_, gpu)) draft.shape = {largest_};
+    if (most_elements(draft.shape[0], gpu) < most_elements(tensor.largest, gpu))
+      draft.shape = {tensor.largest};
     draft.guesses.emplace_back("/tensor_spec/shape",
                                "not every index of " + name + " could be followed");
   } else {
@@ -410,28 +443,35 @@ void DraftTensors::role(const Tensor& tensor, DraftTensor& draft, const Bindings
 void DraftTensors::content(const Tensor& tensor, DraftTensor& draft, std::size_t number) const {
   if (draft.role == "output") return;
   const DTypeInfo& type = info(tensor.parameter->dtype);
-  const bool adds =
-      tensor.array >= 0 && std::ranges::any_of(facts_.accesses_to(tensor.array), [](const auto* a) {
-        return a->kind == AccessKind::atomic;
-      });
+  const auto updates = [&](bool least) {
+    return tensor.array >= 0 &&
+           std::ranges::any_of(facts_.accesses_to(tensor.array), [&](const Access* access) {
+             return access->kind == AccessKind::atomic &&
+                    access->atomic_op.starts_with("atomicMin") == least;
+           });
+  };
   const std::string& name = tensor.parameter->name;
   const auto range = ranges_.find(name);
-  if (range != ranges_.end() && bounds_.row_pointers().contains(name)) {
+  if (range != ranges_.end() && !type.is_float && bounds_.row_pointers().contains(name)) {
     draft.init = {{"kind", "csr_row_pointers"}, {"mean", kMeanRow}, {"seed", number}};
     draft.guesses.emplace_back("/tensor_spec/init", "how long the rows are is not in the text");
   } else if (range != ranges_.end()) {
     const std::string high = layout_.text(range->second);
-    draft.init = {{"kind", "randint"}, {"low", 0}, {"high", high}, {"seed", number}};
+    const char* const kind = type.is_float ? "uniform" : "randint";
+    draft.init = {{"kind", kind}, {"low", 0}, {"high", high}, {"seed", number}};
     const Expression parsed = Expression::parse(high, "range");
     if (parsed.is_constant()) draft.init["high"] = parsed.evaluate({}, "range");
     const std::string target = target_of(name);
     const auto indexed = drafts_.find(target);
-    if (indexed != drafts_.end() && !indexed->second.shape.empty() &&
+    if (!type.is_float && indexed != drafts_.end() && !indexed->second.shape.empty() &&
         indexed->second.shape[0] == high)
       draft.indexes = target;
     draft.guesses.emplace_back("/tensor_spec/init",
                                "which elements " + name + " names is not in the text");
-  } else if (adds) {
+  } else if (updates(true) && !type.is_float) {  // from the largest number down
+    const std::size_t bits = std::min<std::size_t>(type.size_bytes, 4) * 8 - 1;
+    draft.init = {{"kind", "full"}, {"fill_value", (std::int64_t{1} << bits) - 1}};
+  } else if (updates(true) || updates(false)) {
     draft.init = {{"kind", "zeros"}};
   } else if (type.is_float && tensor.array >= 0 &&
              std::ranges::any_of(facts_.accesses_to(tensor.array), [&](const Access* access) {

@@ -45,7 +45,9 @@ class DraftTensors {
   [[nodiscard]] const std::vector<std::string>& sizes() const { return sizes_; }
   [[nodiscard]] std::set<std::string> names() const;            ///< in any extent
   [[nodiscard]] std::set<std::string> allocated_names() const;  ///< in what host code allocates
-  [[nodiscard]] std::size_t rank() const;                       ///< most of them in one product
+  /// Integers that are strides and nothing else, and the extent of what lies within them.
+  [[nodiscard]] std::map<std::string, std::string> strides();
+  [[nodiscard]] std::size_t rank() const;  ///< most of them in one product
   [[nodiscard]] const std::set<std::int64_t>& multiples() const { return bounds_.multiples(); }
   /// True if a tensor has an element for each block or thread, so that their number is part of the
   /// contract.
@@ -62,17 +64,21 @@ class DraftTensors {
     int array = -1;  ///< of the facts; -1: never accessed
     bool followed = true;
     std::vector<Reach> reaches;
+    std::string largest{};  ///< its extent where it is not followed
   };
 
   [[nodiscard]] static bool is_size(const KernelParameter& p);
   [[nodiscard]] bool of_sizes(const model::Polynomial& extent) const;
   [[nodiscard]] bool is_followed() const;
-  [[nodiscard]] std::string all_sizes(const Bindings& gpu, const Bindings& host) const;
+  [[nodiscard]] std::set<std::string> sizes_behind(const Tensor& tensor) const;
+  [[nodiscard]] std::string all_sizes(const Tensor& tensor,
+                                      const Bindings& gpu,
+                                      const Bindings& host) const;
   [[nodiscard]] std::int64_t most_elements(const std::string& extent,
                                            const Bindings& numbers) const;
   void range_of(const std::string& array);
   [[nodiscard]] std::optional<model::Polynomial> row_counted_by(const std::string& array) const;
-  [[nodiscard]] std::optional<model::Polynomial> known_range(const std::string& array) const;
+  [[nodiscard]] std::optional<model::Polynomial> known_range(const std::string& array);
   [[nodiscard]] std::string target_of(const std::string& array) const;
   void give_range(const std::string& array, const model::Polynomial& range);
   void shape(Tensor& tensor, DraftTensor& draft, const Bindings& gpu, const Bindings& host);
@@ -90,7 +96,6 @@ class DraftTensors {
   std::map<std::string, model::Polynomial> ranges_;  // one more than the largest value, by array
   std::vector<std::string> sizes_;
   std::size_t unused_ = 0;  // of ThreadLayout::unused, how many stand for a range
-  std::string largest_;     // the extent of a tensor that is not followed
   std::map<std::string, DraftTensor> drafts_;
   bool by_block_ = false;
 };

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+
+#include "experiments/init/index_sources.h"
+#include "moves/model/value_reader.h"
 
 namespace warpath {
 
@@ -41,16 +45,57 @@ std::optional<Polynomial> with(const Polynomial& p,
   return p.coefficient_of(atom) * value + p.without(atom);
 }
 
+/// Of `a & b` both, which hold together as those of `a && b` do.
+std::vector<const model::Expr*> parts_of(const model::Expr& condition) {
+  if (!condition.is_op(model::ExprKind::binary, "&")) return {&condition};
+  std::vector<const model::Expr*> out = parts_of(condition.arg(0));
+  for (const model::Expr* const one : parts_of(condition.arg(1))) out.push_back(one);
+  return out;
+}
+
+/// min(a, b) + c gives a + c and b + c; otherwise nothing.
+std::vector<Polynomial> ends_of(const Polynomial& end) {
+  for (const std::string& text : end.atoms()) {
+    const Atom* const operation = end.operation_atom(text);
+    if (operation == nullptr || operation->op != "min" || end.coefficient_of(text).constant() != 1)
+      continue;
+    std::vector<Polynomial> out;
+    for (const Polynomial& operand : operation->operands)
+      if (const auto one = with(end, text, operand)) out.push_back(*one);
+    return out;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string loaded_array(const Atom& atom) {
   return atom.op.starts_with(kLoad) ? atom.op.substr(kLoad.size()) : std::string();
 }
 
+IndexBounds::IndexBounds(const model::KernelFacts& facts, std::vector<Polynomial> assumed)
+    : facts_(facts), assumed_(std::move(assumed)), values_(declared_values(facts)) {
+  model::ValueReader reader(facts);
+  for (const auto& loop : facts.loops) {
+    const model::Stmt& stmt = *loop->stmt;
+    if (loop->counted || stmt.is(model::StmtKind::do_) || stmt.expr == nullptr) continue;
+    for (const model::Expr* const one : parts_of(*stmt.expr))
+      reader.comparisons(*one, false, conditions_[loop.get()]);
+  }
+}
+
+/// The same for all threads and at every place.
+bool IndexBounds::is_size(const std::string& name) const {
+  return facts_.kernel->parameter(name) != nullptr || is_launch_extent(name) ||
+         name.starts_with('#') ||
+         (!is_thread(name) &&
+          std::ranges::any_of(assumed_, [&](const Polynomial& one) { return one.mentions(name); }));
+}
+
 bool IndexBounds::varies(const std::string& name, const Access& access) const {
-  return is_thread(name) || std::ranges::any_of(access.loops, [&](const Loop* loop) {
-           return loop->counted && loop->variable == name;
-         });
+  return !is_size(name) || std::ranges::any_of(access.loops, [&](const Loop* loop) {
+    return loop->counted && loop->variable == name;
+  });
 }
 
 std::size_t IndexBounds::varying(const Polynomial& p, const Access& access) const {
@@ -75,6 +120,11 @@ bool IndexBounds::by_guard(Polynomial& p, const Access& access) const {
   std::vector<const Polynomial*> known;
   for (const Guard* const guard : access.guards) {
     for (const Polynomial& one : guard->nonnegative) known.push_back(&one);
+  }
+  for (const Loop* const loop : access.loops) {
+    const auto conditions = conditions_.find(loop);
+    if (conditions == conditions_.end()) continue;
+    for (const Polynomial& one : conditions->second) known.push_back(&one);
   }
   for (const Polynomial& one : assumed_) known.push_back(&one);
   std::optional<Polynomial> best;
@@ -111,16 +161,26 @@ bool IndexBounds::by_loop(Polynomial& p, const Access& access) {
     Polynomial last = loop.first;
     if (up != loop.descending) {
       for (const Atom* const operation : loop.end.operations()) {
-        const bool begins_elsewhere = !loop.first.constant();  // from 0: a number of elements
-        if (begins_elsewhere && !loaded_array(*operation).empty() &&
-            loop.end.degree(operation->text) == 1)
-          row_pointers_.insert(loaded_array(*operation));
+        const std::string array = loaded_array(*operation);  // row[i] to row[i + 1]
+        const auto begins = loop.first.operations();
+        const bool begins_there = std::ranges::any_of(
+            begins, [&](const Atom* begin) { return loaded_array(*begin) == array; });
+        if (!array.empty() && begins_there && loop.end.degree(operation->text) == 1 &&
+            loop.first.degree(operation->text) == 0)
+          row_pointers_.insert(array);
       }
       const bool exact = !from_thread && !loop.descending;
       last = loop.descending ? loop.end + 1 : loop.end - (exact ? loop.step : Polynomial(1));
       if (exact && step && *step > 1) multiples_.insert(*step);
     }
-    const auto next = with(p, loop.variable, last);
+    auto next = with(p, loop.variable, last);
+    for (const Polynomial& nearer : ends_of(last)) {  // below each of them
+      auto other = with(p, loop.variable, nearer);
+      const auto cost = [&](const Polynomial& one) {
+        return std::pair(varying(one, access), one.terms().size());
+      };
+      if (next && other && cost(*other) < cost(*next)) next = other;
+    }
     if (!next) return false;
     p = *next;
     return true;
@@ -135,7 +195,9 @@ std::optional<Polynomial> IndexBounds::largest_of(const Atom& atom,
     const Polynomial range = Polynomial::name(range_name(array));
     return row_pointers_.contains(array) ? range : range - 1;
   }
+  if (atom.op == "?:") return larger_of(atom.operands[1], atom.operands[2], access, depth);
   if (atom.operands.size() != 2) return std::nullopt;
+  if (atom.op == "max") return larger_of(atom.operands[0], atom.operands[1], access, depth);
   const auto constant = atom.operands[1].constant();
   const auto left = [&] { return largest(atom.operands[0], access, depth + 1); };
   if (atom.op == "%") return largest(atom.operands[1] - 1, access, depth + 1);
@@ -151,7 +213,7 @@ std::optional<Polynomial> IndexBounds::largest_of(const Atom& atom,
     const Polynomial power(std::int64_t{1} << static_cast<unsigned>(*constant));
     return atom.op == "<<" ? *value * power : Polynomial::operation("/", {*value, power});
   }
-  if (atom.op != "min" && atom.op != "max") return std::nullopt;
+  if (atom.op != "min") return std::nullopt;
   // the one that depends on no thread says how far
   std::optional<Polynomial> fixed, other;
   for (const Polynomial& operand : atom.operands) {
@@ -159,9 +221,19 @@ std::optional<Polynomial> IndexBounds::largest_of(const Atom& atom,
     auto& place = free || fixed ? other : fixed;
     if (const auto value = largest(operand, access, depth + 1)) place = value;
   }
-  if (atom.op == "min") return fixed ? fixed : other;
-  const bool at_most_zero = fixed && fixed->constant().value_or(1) <= 0;
-  return at_most_zero ? other : std::nullopt;
+  return fixed ? fixed : other;
+}
+
+/// Of two indices that are used in turn; one that is at most 0 is the smaller one.
+std::optional<Polynomial> IndexBounds::larger_of(const Polynomial& a,
+                                                 const Polynomial& b,
+                                                 const Access& access,
+                                                 int depth) {
+  const auto one = largest(a, access, depth + 1), other = largest(b, access, depth + 1);
+  if (!one || !other) return std::nullopt;
+  if (one->constant().value_or(1) <= 0) return other;
+  if (other->constant().value_or(1) <= 0 || *one == *other) return one;
+  return Polynomial::operation("max", {*one, *other});
 }
 
 bool IndexBounds::by_operation(Polynomial& p, const Access& access, int depth) {
@@ -184,6 +256,20 @@ bool IndexBounds::by_operation(Polynomial& p, const Access& access, int depth) {
   return false;
 }
 
+/// Locals as what they are set to.
+bool IndexBounds::by_declaration(Polynomial& p, const Access& access) const {
+  for (const std::string& name : p.atoms()) {
+    const auto declared = values_.find(name);
+    if (declared == values_.end() || declared->second == nullptr || !varies(name, access)) continue;
+    const auto value = rounded_value(facts_, *declared->second);
+    const auto next = value && !value->mentions(name) ? with(p, name, *value) : std::nullopt;
+    if (!next) continue;
+    p = *next;
+    return true;
+  }
+  return false;
+}
+
 /// Indices of threads and blocks at the launch's last.
 bool IndexBounds::by_launch(Polynomial& p) {
   for (const std::string& name : p.atoms()) {
@@ -199,21 +285,37 @@ bool IndexBounds::by_launch(Polynomial& p) {
   return false;
 }
 
+/// The pointer is set nowhere but at the top of a loop over the grid's points.
+bool IndexBounds::moves_with_points(const std::string& pointer, const Access& access) const {
+  const auto points = std::ranges::find_if(access.loops, [](const Loop* loop) {
+    return loop->counted && std::ranges::any_of(loop->step.names(), [](const std::string& name) {
+             return name.starts_with("gridDim.");
+           });
+  });
+  if (points == access.loops.end()) return false;
+  bool out = true;
+  model::walk_expressions(*facts_.kernel->body, [&](const model::Expr& e) {
+    const bool sets = e.is(model::ExprKind::assign) || e.is(model::ExprKind::postfix) ||
+                      e.is_op(model::ExprKind::unary, "++") ||
+                      e.is_op(model::ExprKind::unary, "--") || e.is_op(model::ExprKind::unary, "&");
+    if (sets && e.arg(0).is_name(pointer))
+      out = out && e.stmt != nullptr && e.stmt->parent == (*points)->stmt->body;
+    return out;
+  });
+  return out;
+}
+
 std::optional<Polynomial> IndexBounds::largest(Polynomial p, const Access& access, int depth) {
   if (depth > kMostNesting) return std::nullopt;
+  const std::string& array = facts_.arrays[static_cast<std::size_t>(access.array)].name;
+  if (moves_with_points(array, access)) {  // a thread has one, and nothing has moved before it
+    for (const std::string& name : p.atoms())
+      if (name.starts_with(array + "_offset'")) p = p.substituted(name, 0);
+  }
   for (int step = 0; step < kMostSteps && p.is_known(); ++step) {
-    if (varying(p, access) == 0) {
-      const bool sizes = std::ranges::all_of(p.names(), [&](const std::string& name) {
-        const bool of_grid = std::ranges::any_of(
-            assumed_, [&](const Polynomial& one) { return one.mentions(name); });
-        return of_grid || facts_.kernel->parameter(name) != nullptr ||
-               name.starts_with("blockDim.") || name.starts_with("gridDim.") ||
-               name.starts_with('#');
-      });
-      if (!sizes) return std::nullopt;
-      return p;
-    }
-    if (by_guard(p, access) || by_loop(p, access) || by_operation(p, access, depth) || by_launch(p))
+    if (varying(p, access) == 0) return p;
+    if (by_guard(p, access) || by_loop(p, access) || by_declaration(p, access) ||
+        by_operation(p, access, depth) || by_launch(p))
       continue;
     return std::nullopt;
   }
@@ -224,6 +326,103 @@ std::optional<Polynomial> IndexBounds::end_of(const Access& access) {
   const auto last = largest(access.index + (access.vector_width - 1), access, 0);
   if (!last) return std::nullopt;
   return *last + 1;
+}
+
+std::optional<std::set<std::string>> IndexBounds::sizes_behind(const Access& access) const {
+  return sizes_behind_index(facts_, values_, assumed_, access);
+}
+
+std::optional<Polynomial> IndexBounds::extent_beside(const Access& access,
+                                                     const Polynomial& stride) {
+  for (const std::string& atom : access.index.atoms()) {
+    const Atom* const operation = access.index.operation_atom(atom);
+    if (operation != nullptr || !(access.index.coefficient_of(atom) == stride)) continue;
+    const auto last =
+        varies(atom, access) ? largest(Polynomial::name(atom), access, 0) : std::nullopt;
+    const auto names = last ? last->names() : std::set<std::string>{};
+    if (std::ranges::any_of(names, [](const auto& name) { return name.starts_with('#'); }))
+      continue;
+    if (!names.empty()) return *last + 1;
+  }
+  return std::nullopt;
+}
+
+std::map<std::string, Polynomial> IndexBounds::strides() {
+  std::set<std::string> other;  // used in another way
+  const auto note = [&](const Polynomial& p) { other.merge(p.names()); };
+  for (const auto& guard : facts_.guards) std::ranges::for_each(guard->nonnegative, note);
+  for (const auto& [loop, conditions] : conditions_) std::ranges::for_each(conditions, note);
+  std::ranges::for_each(assumed_, note);
+  for (const auto& loop : facts_.loops) {
+    if (loop->counted) note(loop->first), note(loop->end), note(loop->step);
+  }
+  for (const Access& access : facts_.accesses) {
+    for (const Atom* const operation : access.index.operations())
+      std::ranges::for_each(operation->operands, note);
+  }
+  std::set<std::string> factors;
+  for (const Access& access : facts_.accesses) factors.merge(access.index.atoms());
+  const auto is_pure = [&](const std::string& name) {
+    const model::Declarator* const parameter = facts_.kernel->parameter(name);
+    return parameter != nullptr && !parameter->points() && factors.contains(name) &&
+           !other.contains(name);
+  };
+  const auto place_of = [&](const std::string& name) {
+    return std::ranges::find(facts_.kernel->parameters, name, &model::Declarator::name) -
+           facts_.kernel->parameters.begin();
+  };
+  std::map<std::string, Polynomial> out;
+  for (const Access& access : facts_.accesses) {
+    std::map<std::set<std::string>, Polynomial> parts;  // of the index, by the strides in them
+    for (const auto& term : access.index.terms()) {
+      std::set<std::string> own;
+      Polynomial rest(term.coefficient);
+      for (const auto& factor : term.factors) {
+        const bool stride = factor->op.empty() && is_pure(factor->text);
+        if (stride)
+          own.insert(factor->text);
+        else if (factor->op.empty())
+          rest = rest * Polynomial::name(factor->text);
+        else
+          rest = rest * Polynomial::operation(factor->op, factor->operands);
+      }
+      parts[own] += rest;
+    }
+    std::erase_if(parts, [&](const auto& part) {
+      return !part.first.empty() && varying(part.second, access) == 0;  // an offset
+    });
+    const bool nested =
+        std::ranges::any_of(parts, [](const auto& part) { return part.first.size() > 1; });
+    std::vector<std::set<std::string>> outwards;
+    for (const auto& [own, part] : parts) outwards.push_back(own);
+    std::ranges::stable_sort(outwards, {}, [&](const std::set<std::string>& own) {
+      const auto at = [&](const std::string& name) { return place_of(name); };
+      return nested || own.empty() ? static_cast<std::ptrdiff_t>(own.size())
+                                   : 1000 - at(*own.begin());
+    });
+    Polynomial extent = 1;
+    std::set<std::string> within;
+    for (const std::set<std::string>& own : outwards) {
+      std::vector<std::string> added;
+      std::ranges::set_difference(own, within, std::back_inserter(added));
+      const bool sizes = std::ranges::none_of(extent.names(), [&](const std::string& name) {
+        return name.starts_with('#') || is_pure(name);
+      });
+      if (added.size() > 1 || (nested && own.size() < within.size() + added.size())) break;
+      Polynomial times = 1;  // sizes that are multiplied by the stride
+      for (const std::string& name : parts.at(own).atoms()) {
+        const bool whole = parts.at(own).without(name).is_zero();
+        if (whole && is_size(name)) times = times * Polynomial::name(name);
+      }
+      if (!times.constant()) extent = Polynomial::operation("/", {extent + times - 1, times});
+      if (added.size() == 1 && sizes) out.try_emplace(added[0], extent);
+      const auto last = largest(parts.at(own), access, 0);
+      if (!last) break;
+      extent = nested ? *last + 1 : extent * (*last + 1);
+      if (nested) within = own;
+    }
+  }
+  return out;
 }
 
 std::vector<Polynomial> IndexBounds::shape_of(const Polynomial& elements, const Access& access) {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "experiments/init/index_sources.h"
 #include "moves/model/facts.h"
 
 namespace warpath {
@@ -16,8 +16,7 @@ namespace warpath {
 class IndexBounds {
  public:
   /// `assumed`: polynomials that are >= 0 because the launch is exact.
-  IndexBounds(const model::KernelFacts& facts, std::vector<model::Polynomial> assumed)
-      : facts_(facts), assumed_(std::move(assumed)) {}
+  IndexBounds(const model::KernelFacts& facts, std::vector<model::Polynomial> assumed);
 
   /// One more than the largest index; nullopt where the model does not follow it. A value that is
   /// loaded from an array is at most that array's `range_name` - 1.
@@ -26,6 +25,18 @@ class IndexBounds {
   /// extents.
   [[nodiscard]] static std::vector<model::Polynomial> shape_of(const model::Polynomial& elements,
                                                                const model::Access& access);
+
+  /// The sizes that the index is computed from, where it cannot be followed; nullopt if it is made
+  /// of values that no declaration gives.
+  [[nodiscard]] std::optional<std::set<std::string>> sizes_behind(
+      const model::Access& access) const;
+
+  /// How many values the other factor of the stride takes in the index, such as k of `k * stride`.
+  [[nodiscard]] std::optional<model::Polynomial> extent_beside(const model::Access& access,
+                                                               const model::Polynomial& stride);
+  /// Parameters that are strides of indices and nothing else, and the extent of what lies within
+  /// them. Of several in one index the parameter that comes first is the outermost.
+  [[nodiscard]] std::map<std::string, model::Polynomial> strides();
 
   /// Stands for one more than the largest value in the array.
   [[nodiscard]] static std::string range_name(const std::string& array) { return "#" + array; }
@@ -36,11 +47,19 @@ class IndexBounds {
   [[nodiscard]] const std::set<std::int64_t>& multiples() const { return multiples_; }
 
  private:
+  [[nodiscard]] bool is_size(const std::string& name) const;
   [[nodiscard]] bool varies(const std::string& name, const model::Access& access) const;
   [[nodiscard]] std::size_t varying(const model::Polynomial& p, const model::Access& access) const;
   bool by_guard(model::Polynomial& p, const model::Access& access) const;
   bool by_loop(model::Polynomial& p, const model::Access& access);
   bool by_operation(model::Polynomial& p, const model::Access& access, int depth);
+  [[nodiscard]] bool moves_with_points(const std::string& pointer,
+                                       const model::Access& access) const;
+  std::optional<model::Polynomial> larger_of(const model::Polynomial& a,
+                                             const model::Polynomial& b,
+                                             const model::Access& access,
+                                             int depth);
+  bool by_declaration(model::Polynomial& p, const model::Access& access) const;
   static bool by_launch(model::Polynomial& p);
   std::optional<model::Polynomial> largest(model::Polynomial p,
                                            const model::Access& access,
@@ -51,6 +70,9 @@ class IndexBounds {
 
   const model::KernelFacts& facts_;
   std::vector<model::Polynomial> assumed_;
+  /// >= 0 in the loop's body: conditions of loops that count nothing.
+  std::map<const model::Loop*, std::vector<model::Polynomial>> conditions_;
+  DeclaredValues values_;
   std::set<std::string> row_pointers_;
   std::set<std::int64_t> multiples_;
 };

@@ -1,6 +1,8 @@
 #include "experiments/init/index_coverage.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +14,14 @@ constexpr std::int64_t kMostPoints = 300'000;
 /// Steps through the threads and loops on which the index of a store or its guards depend.
 class StoreWalk {
  public:
-  StoreWalk(const model::Access& access, const Bindings& numbers, std::vector<bool>& seen)
-      : access_(access), numbers_(numbers), seen_(seen) {
+  /// `guards`: those of the access that decide whether the element is written.
+  StoreWalk(const model::Access& access,
+            const std::vector<const model::Guard*>& guards,
+            const Bindings& numbers,
+            std::vector<bool>& seen)
+      : access_(access), guards_(guards), numbers_(numbers), seen_(seen) {
     std::set<std::string> used = access.index.names();
-    for (const model::Guard* const guard : access.guards) {
+    for (const model::Guard* const guard : guards_) {
       for (const auto& one : guard->nonnegative) used.merge(one.names());
     }
     for (auto it = access.loops.rbegin(); it != access.loops.rend(); ++it) {
@@ -36,8 +42,8 @@ class StoreWalk {
   }
 
   void run() {
-    const bool followed = std::ranges::all_of(
-        access_.guards, [](const model::Guard* guard) { return guard->complete; });
+    const bool followed =
+        std::ranges::all_of(guards_, [](const model::Guard* guard) { return guard->complete; });
     const bool counted =
         std::ranges::all_of(access_.loops, [](const model::Loop* loop) { return loop->counted; });
     if (followed && counted && access_.index.is_known()) axis(0);
@@ -67,7 +73,7 @@ class StoreWalk {
 
   void point() {
     ++points_;
-    for (const model::Guard* const guard : access_.guards) {
+    for (const model::Guard* const guard : guards_) {
       for (const auto& one : guard->nonnegative) {
         const auto value = one.evaluate(numbers_);
         if (!value || *value < 0) return;
@@ -83,12 +89,37 @@ class StoreWalk {
   }
 
   const model::Access& access_;
+  const std::vector<const model::Guard*>& guards_;
   Bindings numbers_;
   std::vector<bool>& seen_;
   std::vector<const model::Loop*> loops_;
   std::vector<std::pair<std::string, std::int64_t>> axes_;
   std::int64_t points_ = 0;
 };
+
+/// A store and the guards that it is under.
+struct Store {
+  const model::Access* access = nullptr;
+  std::vector<const model::Guard*> guards;
+};
+
+/// What is stored in both branches of an `if` is stored whatever its condition is.
+void join_branches(std::vector<Store>& stores) {
+  const auto joined = [](const Store& a, const Store& b) -> std::optional<Store> {
+    if (!(a.access->index == b.access->index) || a.guards.size() != b.guards.size() ||
+        a.access->loops != b.access->loops)
+      return std::nullopt;
+    const auto [at, other] = std::ranges::mismatch(a.guards, b.guards);
+    if (at == a.guards.end() || std::next(at) != a.guards.end()) return std::nullopt;
+    if ((*at)->stmt != (*other)->stmt || (*at)->negated == (*other)->negated) return std::nullopt;
+    return Store{a.access, {a.guards.begin(), at}};
+  };
+  for (std::size_t i = 1; i < stores.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (const auto both = joined(stores[j], stores[i])) stores.push_back(*both);
+    }
+  }
+}
 
 }  // namespace
 
@@ -98,9 +129,11 @@ bool writes_all(const model::KernelFacts& facts,
                 const Bindings& numbers) {
   if (elements < 1 || elements > kMostPoints) return false;
   std::vector<bool> seen(static_cast<std::size_t>(elements));
-  for (const model::Access* const access : facts.accesses_to(array)) {
-    if (access->kind == model::AccessKind::write) StoreWalk(*access, numbers, seen).run();
-  }
+  std::vector<Store> stores;
+  for (const model::Access* const access : facts.accesses_to(array))
+    if (access->kind == model::AccessKind::write) stores.push_back({access, access->guards});
+  join_branches(stores);
+  for (const Store& store : stores) StoreWalk(*store.access, store.guards, numbers, seen).run();
   return std::ranges::all_of(seen, [](bool one) { return one; });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/dtype.h"
+#include "engine/text/function_text.h"
 #include "engine/text/tokens.h"
 #include "experiments/init/kernel_words.h"
 #include "moves/syntax/syntax_query.h"
@@ -337,8 +338,31 @@ void drop_other_records(const std::vector<Item>& items,
 
 }  // namespace
 
+std::string foreign_scope(const std::string& text,
+                          const std::set<std::string, std::less<>>& declared) {
+  static const std::set<std::string, std::less<>> kKnown{"std", "cuda", "nvcuda", "this"};
+  const Words words(text);
+  std::set<std::string_view> own;  // types and namespaces of the text itself
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view before = words.text(i - 1);
+    if (before == "struct" || before == "class" || before == "typename" || before == "union" ||
+        before == "namespace" || before == "using" || before == "enum" || words.text(i + 1) == ";")
+      own.insert(words.text(i));
+  }
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    if (!words.is_name(i) || words.text(i + 1) != "::" || !words.is_name(i + 2) ||
+        is_keyword(words.text(i)))
+      continue;
+    if (i > 0 && (words.text(i - 1) == "::" || words.text(i - 1) == "typename")) continue;
+    const std::string name(words.text(i));
+    if (!kKnown.contains(name) && !own.contains(name) && !declared.contains(name))
+      return name + "::" + std::string(words.text(i + 2));
+  }
+  return "";
+}
+
 model::ParseOptions reading_options(const std::string& text) {
-  constexpr std::int64_t kVersion = 12000;
+  constexpr std::int64_t kVersion = 12000, kBlockExtent = 16;
   static const std::vector<std::pair<std::regex, std::int64_t>> kNamed{
       {std::regex("([A-Z0-9_]+_)?WARP_?SIZE"), 32}, {std::regex("[A-Z0-9_]+_(BASE|OFFSET)"), 0}};
   std::map<std::string, bool> declared;
@@ -352,6 +376,12 @@ model::ParseOptions reading_options(const std::string& text) {
     }
   }
   const Words words(text);
+  std::map<std::string, std::int64_t, std::less<>> widths;  // of blocks, blockIdx.x * NAME
+  for (std::size_t i = 0; i + 4 < words.size(); ++i) {
+    if (words.text(i) != "blockIdx" || words.text(i + 3) != "*" || !words.is_name(i + 4)) continue;
+    if (words.text(i + 5) != "(" && words.text(i + 5) != "." && words.text(i + 5) != "::")
+      widths.emplace(words.text(i + 4), kBlockExtent);
+  }
   std::size_t enumerators = 0;  // end of those that stand here
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words.text(i - 1) == "enum") {
@@ -362,14 +392,15 @@ model::ParseOptions reading_options(const std::string& text) {
     if (!words.is_name(i)) continue;
     const std::string name(words.text(i));
     const auto is_named = [&](const auto& known) { return std::regex_match(name, known.first); };
-    if (name.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos ||
-        std::ranges::none_of(kNamed, is_named))
-      continue;
+    const bool by_name = name.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos &&
+                         std::ranges::any_of(kNamed, is_named);
+    if (!by_name && !widths.contains(name)) continue;
     const std::string_view next = words.text(i + 1);
     const bool of_type = words.is_name(i - 1) && words.text(i - 1) != "return";
-    const bool ends = next == "=" || next == ";" || next == "," || next == ")" || next == "{";
+    const bool ends = next == "=" || next == ";" || next == "," || next == ")" || next == "{" ||
+                      next == ">" || next == "[";
     bool& known = declared[name];
-    known = known || (of_type && ends) || i < enumerators;
+    known = known || (of_type && ends) || i < enumerators || (!by_name && next == "=");
   }
   model::ParseOptions out{.bindings = {{"CUDA_VERSION", kVersion}, {"CUDART_VERSION", kVersion}},
                           .defined = {},
@@ -377,6 +408,8 @@ model::ParseOptions reading_options(const std::string& text) {
   for (const auto& [name, known] : declared) {
     for (const auto& [pattern, value] : kNamed)
       if (!known && std::regex_match(name, pattern)) out.bindings[name] = value;
+    if (const auto width = widths.find(name); !known && width != widths.end())
+      out.bindings.emplace(name, width->second);
   }
   return out;
 }
@@ -406,6 +439,7 @@ std::string kernel_text(const model::Unit& unit,
           return overloads[name] > 1;
         });
     return std::ranges::any_of(item.special, unknown) ||
+           (one_of_several && !foreign_scope(file.text_of(item), declared).empty()) ||
            (one_of_several && std::ranges::any_of(item.takes, [&](const std::string& type) {
               const std::size_t scope = type.rfind("::");
               return type.find_first_of(" <") == std::string::npos &&

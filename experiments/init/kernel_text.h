@@ -25,6 +25,11 @@ struct TextOptions {
 /// the size of a warp, 0 like the first index (`INDEX_BASE`).
 [[nodiscard]] model::ParseOptions reading_options(const std::string& text);
 
+/// The first qualified name of a text, such as `at::Half`, whose namespace or type neither the text
+/// nor `declared` declares, nor CUDA or the standard library; empty if there is none.
+[[nodiscard]] std::string foreign_scope(const std::string& text,
+                                        const std::set<std::string, std::less<>>& declared = {});
+
 /// The kernel and the declarations of its file that it uses, directly or indirectly (device
 /// functions, macros, types, constants), in the file's order. Namespaces are removed, as are
 /// qualifiers that name them. Left out: branches of conditions that are not taken, host functions,

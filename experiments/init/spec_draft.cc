@@ -9,14 +9,15 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/tokens.h"
+#include "experiments/init/analysis_text.h"
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
 #include "experiments/init/foreign_names.h"
 #include "experiments/init/kernel_signature.h"
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/thread_layout.h"
-#include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
+#include "moves/syntax/syntax_query.h"
 #include "runners/cuda/compile/headers.h"
 
 namespace warpath {
@@ -38,56 +39,6 @@ bool is_kernel_header(std::string_view name, const std::vector<std::string>& fol
   });
 }
 
-/// A spec that is good enough for the normal form of the kernel: nothing in it is evaluated.
-std::optional<KernelSpec> rough_spec(const std::string& source,
-                                     const std::string& kernel,
-                                     const std::string& instance,
-                                     const std::vector<KernelParameter>& parameters) {
-  nlohmann::json args = nlohmann::json::array();
-  for (const KernelParameter& p : parameters) {
-    const std::string_view dtype = info(p.dtype).name;
-    if (p.pointer) {
-      args.push_back({{"name", p.name},
-                      {"type", "tensor"},
-                      {"role", p.is_const ? "input" : "inout"},
-                      {"tensor_spec", {{"shape", {1 << 20}}, {"dtype", dtype}}}});
-    } else if (info(p.dtype).is_float) {
-      args.push_back({{"name", p.name}, {"type", "float"}, {"dtype", dtype}, {"value", 1}});
-    } else if (p.dtype == DType::boolean) {
-      args.push_back({{"name", p.name}, {"type", "bool"}, {"value", true}});
-    } else {
-      args.push_back({{"name", p.name}, {"type", "int"}, {"dtype", dtype}, {"value", 1024}});
-    }
-  }
-  nlohmann::json metadata = {{"kernel_name", kernel}};
-  if (instance != kernel) metadata["name_expressions"] = {instance};
-  const nlohmann::json launch = {{"grid", {{"x", 1024}}}, {"block", {{"x", 256}}}};
-  try {
-    return spec_from_json({{"name", "rough"},
-                           {"kernel",
-                            {{"source_code", source},
-                             {"metadata", metadata},
-                             {"io", {{"args", args}, {"launch", launch}}}}}},
-                          "rough");
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-/// The kernel's text with helpers and macros written out, where the model knows how.
-std::string normal_text(const std::string& source,
-                        const std::string& kernel,
-                        const std::string& instance,
-                        const std::vector<KernelParameter>& parameters) {
-  const auto spec = rough_spec(source, kernel, instance, parameters);
-  if (!spec) return source;
-  const Variant variant = baseline_variant(*spec);
-  DeviceFacts device;
-  device.is_gpu = true;
-  const auto normal = with_normal_form({*spec, variant, device});
-  return normal ? normal->source : source;
-}
-
 /// What one draft is made of, in the order in which it becomes known.
 class Drafting {
  public:
@@ -107,18 +58,24 @@ class Drafting {
                      .settable = {},
                      .named = names_of_arguments()};
     source_ = text_of_kernel(text);
-    const std::string name(kernel_.name);
-    const model::Unit plain =
-        model::parse(normal_text(source_, name, instance_, parameters_),
-                     {.bindings = {}, .defined = {}, .kernel_name = instance_});
-    const model::Function* const own = plain.find_kernel(instance_);
-    if (own == nullptr || own->body == nullptr)
-      throw refused(std::string(kernel_.name),
-                    "a kernel whose text is not made by a macro; write the spec by hand "
-                    "(docs/spec.md)");
+    const std::string name(kernel_.name), foreign = foreign_scope(source_);
+    if (!foreign.empty() && options_.system_folders.empty())
+      throw refused(name + ", which needs " + foreign,
+                    "a text that declares it; --include FOLDER or --system-include FOLDER says "
+                    "where its header is");
+    for (const KernelParameter& p : parameters_) {
+      if (!p.pointer && is_called(p.name))
+        throw refused("kernel " + name + ", parameter " + p.name + ", a function object",
+                      "numbers and pointers; write a kernel around it that calls the function");
+    }
+    const model::ParseOptions parsing{.bindings = {}, .defined = {}, .kernel_name = instance_};
+    const model::Unit normal =
+        model::parse(normal_text(source_, name, instance_, parameters_), parsing);
     model::FactSources sources;
     sources.parameters_apart = true;
-    const model::KernelFacts facts = model::analyse(plain, *own, sources);
+    const model::Unit plain =
+        model::parse(with_integer_contents(model::analyse(normal, own(normal), sources)), parsing);
+    const model::KernelFacts facts = model::analyse(plain, own(plain), sources);
     layout_ = thread_layout(facts, source_, options_.launch, parameters_, arguments_);
     DraftTensors tensors(
         facts, parameters_, layout_,
@@ -164,6 +121,24 @@ class Drafting {
     return bad_input(options_.file, value, expected);
   }
 
+  [[nodiscard]] const model::Function& own(const model::Unit& unit) const {
+    const model::Function* const kernel = unit.find_kernel(instance_);
+    if (kernel == nullptr || kernel->body == nullptr)
+      throw refused(std::string(kernel_.name),
+                    "a kernel whose text is not made by a macro; write the spec by hand "
+                    "(docs/spec.md)");
+    return *kernel;
+  }
+
+  [[nodiscard]] bool is_called(const std::string& name) const {
+    bool out = false;
+    model::walk_expressions(*kernel_.body, [&](const model::Expr& e) {
+      out = out || (e.is(model::ExprKind::call) && model::callee(e) == name);
+      return true;
+    });
+    return out;
+  }
+
   void read_signature() {
     arguments_ = template_arguments(
         unit_, kernel_,
@@ -186,14 +161,17 @@ class Drafting {
     return !p.pointer && !info(p.dtype).is_float && p.dtype != DType::boolean;
   }
 
-  void choose_sizes(const model::KernelFacts& facts, const DraftTensors& tensors) {
+  void choose_sizes(const model::KernelFacts& facts, DraftTensors& tensors) {
     SizeQuestion question;
     for (const KernelParameter& p : parameters_) {
       if (is_integer(p)) question.integers.push_back(p.name);
       if (p.is_enumeration) question.choices.insert(p.name);
     }
     for (const std::string& size : layout_.sizes) question.integers.push_back(size);
-    for (const std::string& size : tensors.sizes()) question.integers.push_back(size);
+    for (const std::string& size : tensors.sizes()) {
+      question.integers.push_back(size);
+      question.alone.insert(size);
+    }
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const GridExtent& extent = layout_.grid[axis];
       auto names = extent.exact ? extent.exact->names() : extent.size.names();
@@ -205,7 +183,13 @@ class Drafting {
       question.of_grid.merge(names);
       const auto step = extent.step.constant();
       if (step && !layout_.assumed.empty()) question.multiples.insert(*step);
+      const std::int64_t covered =
+          Expression::parse(layout_.text(extent.step), "step").evaluate({}, "step");
+      if (const auto size = extent.size.as_name(); size && covered > 1 && facts.has_barrier)
+        question.steps.emplace(*size, covered);
     }
+    question.strides = tensors.strides();
+    for (const std::string& name : question.of_grid) question.strides.erase(name);
     question.extents = question.of_grid;
     question.extents.merge(tensors.names());
     for (const auto& loop : facts.loops) {
@@ -415,15 +399,22 @@ class Drafting {
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
             type + " is a type that the file does not declare; float is taken");
-    for (const auto& [word, value] : unit_.bindings()) {
-      if (!word.starts_with("CUD") && source_.find(word) != std::string::npos)
-        guess("/kernel/source_file",
-              word + " is declared nowhere; " + std::to_string(value) + " is taken");
+    const json varied = tunables();
+    for (const auto& [word, value] : unit_.bindings()) {  // which a build defines
+      if (word.starts_with("CUD") || source_.find(word) == std::string::npos) continue;
+      const auto tunable =
+          std::ranges::find_if(varied, [&](const json& one) { return one["name"] == word; });
+      const std::string place =
+          tunable == varied.end()
+              ? root + std::to_string(args.size()) + "/value"
+              : "/tunables/" + std::to_string(tunable - varied.begin()) + "/default";
+      guess(place, word + " is declared nowhere");
+      if (tunable == varied.end())
+        args.push_back({{"name", word}, {"type", "int"}, {"value", value}, {"is_meta", true}});
     }
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};
-    const json varied = tunables();
     guess_layout(varied);
     guess("/tolerance", "how much rounding may differ is the caller's to say");
     if (source_.find("__constant__") != std::string::npos)

@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "experiments/init/index_sources.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -51,6 +52,10 @@ class LayoutReader {
     for (const auto& loop : facts.loops) {
       if (loop->counted) note(loop->end.names()), note(loop->first.names());
     }
+    model::walk_expressions(*facts.kernel->body, [&](const model::Expr& e) {
+      if (e.is(model::ExprKind::name)) used_.emplace(e.name);
+      return true;
+    });
   }
 
   ThreadLayout read(const std::optional<HostLaunch>& launch) {
@@ -64,6 +69,7 @@ class LayoutReader {
       if (!known_[axis]) by_steps(axis);
       by_indices(axis);
       by_shared_array(axis);
+      by_macro(axis);
     }
     block_by_bounds();
     usual_blocks();
@@ -204,6 +210,17 @@ class LayoutReader {
       layout_.block[0].tunable = name;
   }
 
+  /// A macro that a build may set instead, and that the extent is written with: blockIdx.x * WIDTH.
+  void by_macro(std::size_t axis) {
+    ThreadExtent& extent = layout_.block[axis];
+    const std::regex written("\\b" + with_axis("blockIdx", axis) + "\\s*\\*\\s*(\\w+)");
+    std::smatch found;
+    if (!extent.tunable.empty() || !std::regex_search(text_, found, written)) return;
+    const std::string name = found[1], value = std::to_string(extent.value);
+    if (asks("#ifndef " + name + "\n#define " + name + " " + value + "\n"))
+      extent = {.value = extent.value, .tunable = name, .in_text = true};
+  }
+
   void guess(const std::string& part, std::size_t axis, const std::string& why) {
     layout_.guesses.push_back({part, axis, why});
   }
@@ -224,7 +241,9 @@ class LayoutReader {
         size = without_all(size, with_axis(what, other));
     for (const auto& loop : facts_.loops)
       if (loop->counted) size = without_all(size, loop->variable);
-    if (!is_size(size) || !is_extent(step)) return std::nullopt;
+    const bool tiled = step.constant().value_or(0) == layout_.block[axis].value || !step.constant();
+    const bool constant = tiled && size.constant().value_or(0) > 1;
+    if (!(is_size(size) || constant) || !is_extent(step)) return std::nullopt;
     return Step{size, step};
   }
   static Polynomial without_all(Polynomial p, const std::string& name) {
@@ -302,7 +321,8 @@ class LayoutReader {
       const auto found = step_in(loop->end - 1 - loop->first, axis);
       if (!found) continue;
       out.size = found->size, out.step = found->step;
-      if (loop->step.mentions(with_axis("gridDim", axis))) out.most = kStridingBlocks;
+      if (!moves_a_pointer(facts_, *loop) && loop->step.mentions(with_axis("gridDim", axis)))
+        out.most = kStridingBlocks;
       return true;
     }
     return false;
@@ -323,17 +343,16 @@ class LayoutReader {
     for (const Access& access : facts_.accesses) {
       const Polynomial own = access.index.coefficient_of(block);
       if (own.is_zero() || access.index.degree(block) != 1) continue;
-      if (own.constant() || is_extent(own)) {
-        step = own;
-        const auto stride = stride_beside(access, axis);
-        if (!stride) continue;
-        out.size = Polynomial::name(*stride), out.step = step;
-        assume(axis);
-        return guess(
-            "grid", axis,
-            "no guard bounds " + block + "; " + *stride + ", the stride beside it, is taken");
-      }
-      step = tile_of(own);
+      for (const std::string& name : own.names())  // blocks in one line: one row is all of them
+        if (name.starts_with("gridDim.")) return;
+      step = own.constant() || is_extent(own) ? own : tile_of(own);
+      const auto stride = stride_beside(access, axis);
+      if (!stride) continue;
+      out.size = Polynomial::name(*stride), out.step = step;
+      assume(axis);
+      return guess(
+          "grid", axis,
+          "no guard bounds " + block + "; " + *stride + ", the stride beside it, is taken");
     }
     out.step = step;
     std::string size;
@@ -362,15 +381,19 @@ class LayoutReader {
     }
     return out;
   }
-  /// The parameter that is the whole stride of another block index in the same access.
+  /// The parameter that tells another index's stride in the same access from the block's: C of
+  /// `(n * C + blockIdx.y) * S`, the whole stride where the block's is a number.
   [[nodiscard]] std::optional<std::string> stride_beside(const Access& access,
                                                          std::size_t axis) const {
+    const Polynomial own = access.index.coefficient_of(with_axis("blockIdx", axis));
     for (std::size_t other = 0; other < 3; ++other) {
       if (other == axis) continue;
       const Polynomial factor = access.index.coefficient_of(with_axis("blockIdx", other));
       if (factor.terms().size() != 1) continue;
       for (const auto& one : factor.terms()[0].factors) {
-        if (integer(one->text)) return one->text;
+        const bool beside =
+            own.constant() || is_extent(own) || factor == own * Polynomial::name(one->text);
+        if (integer(one->text) && beside) return one->text;
       }
     }
     return std::nullopt;

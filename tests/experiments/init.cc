@@ -136,6 +136,46 @@ TEST_CASE("headers of the project around a file are found, and accessors are tak
   CHECK(run.code == 0);
 }
 
+TEST_CASE(
+    "of several kernels of a name one is taken, which is said, or the one that is asked for") {
+  const TemporaryFolder folder;
+  write_file(folder / "same.cu",
+             "__global__ void k(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 1; }\n"
+             "__global__ void k(float* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 1; }\n");
+  const auto type_of_first = [&](const std::string& kernel, bool noted) {
+    const std::string path = folder / "out.json";
+    const ProgramResult result =
+        run_program({"init", folder / "same.cu", kernel, "--output", path, "--force"});
+    CAPTURE(result.err);
+    CHECK(result.code == 0);
+    CHECK((result.out.find("2 kernels are named k") != std::string::npos) == noted);
+    return load_specs(path).front().io.args[0].tensor->dtype;
+  };
+  CHECK(type_of_first("k", true) == DType::i32);
+  CHECK(type_of_first("k:1", false) == DType::i32);
+  CHECK(type_of_first("k:2", false) == DType::f32);
+}
+
+TEST_CASE("a macro that only a build defines is asked for, and is what runs") {
+  const TemporaryFolder folder;
+  write_file(folder / "built.cu",
+             "__global__ void k(int* p, int n) {\n"
+             "  int i = blockIdx.x * width + threadIdx.x;\n"
+             "  if (i < n) p[i] = MY_INDEX_BASE;\n}\n");
+  const std::string path = folder / "out.json";
+  const ProgramResult result = run_program({"init", folder / "built.cu", "--output", path});
+  CAPTURE(result.err);
+  REQUIRE(result.code == 0);
+  const KernelSpec spec = load_specs(path).front();
+  CHECK(spec.tunables.front().name == "width");
+  CHECK(spec.io.launch.block[0].text() == "width");
+  CHECK(result.out.find("/tunables/0/default = 16: width is declared nowhere") !=
+        std::string::npos);
+  CHECK(result.out.find("/kernel/io/args/2/value = 0: MY_INDEX_BASE is declared nowhere") !=
+        std::string::npos);
+  CHECK(run_program({"evaluate", "--input", path, "--runner", "host"}).code == 0);
+}
+
 TEST_CASE("what init cannot do is one line, and nothing is written") {
   const TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& text) {
@@ -150,6 +190,14 @@ TEST_CASE("what init cannot do is one line, and nothing is written") {
                                     "struct P { int n[2]; };\n__global__ void k(float* x, "
                                     "P p) { x[0] = p.n[0]; }\n"),
                     rows = file("rows.cu", "__global__ void k(float** x) { x[0][0] = 1; }\n"),
+                    called = file("called.cu",
+                                  "template <typename F> __global__ void k(float* x, F f) "
+                                  "{ x[0] = f(x[0]); }\n"),
+                    foreign = file("foreign.cu",
+                                   "__global__ void k(float* x) { x[0] = lib::twice(x[0]); }\n"),
+                    same = file("same.cu",
+                                "__global__ void k(int* p) { *p = 1; }\n"
+                                "__global__ void k(float* p) { *p = 1; }\n"),
                     scalar = file("scalar.cu",
                                   "__device__ int g;\n__global__ void k(int n) { g = n; }\n"),
                     real = file("real.cu",
@@ -166,6 +214,9 @@ TEST_CASE("what init cannot do is one line, and nothing is written") {
       {{hidden, "k"}, "a kernel that its preprocessor conditions do not exclude"},
       {{by_value}, "parameter p of type P"},
       {{rows}, "parameter x of type float**"},
+      {{called}, "parameter f, a function object"},
+      {{foreign}, "needs lib::twice, expected a text that declares it; --include FOLDER"},
+      {{same, "k:3"}, "expected at most 2, which have the name"},
       {{scalar}, "without a pointer"},
       {{real}, "write the spec by hand"},
       {{two, "a", "--main", none}, "a file that launches a"},
@@ -244,7 +295,8 @@ const std::map<std::string, std::string> kDescribed{
     {"boxes:areas", "<ceil_div(n, 64); 64> in boxes[4 * n] out area[n]"},
     {"boxes:halved", "<ceil_div(n, 256); 128> in x[n] inout y[n]"},
     {"class_labels:label_scores",
-     "<min(ceil_div(points, BLOCK), 1024); BLOCK> in scores[points * classes * places] in "
+     "<min(ceil_div(points, BLOCK), 1024); BLOCK> in scores[(points - 1) / places * classes * "
+     "places + classes * places] in "
      "labels[points] out picked[points]"},
     {"constant_filter:convolve", "<ceil_div(n, BLOCK); BLOCK> in in[n] out out[n]"},
     {"constant_grid:add_quads",
@@ -276,7 +328,7 @@ const std::map<std::string, std::string> kDescribed{
     {"loop_macro:distance",
      "<min(ceil_div(count, BLOCK), 1024); BLOCK> in a[count] in b[count] out d[count]"},
     {"moved_index:scale_columns",
-     "<ceil_div(cols, BLOCK); BLOCK> in x[rows * cols] inout y[rows * cols]"},
+     "<ceil_div(cols, BLOCK); BLOCK> in x[cols * rows] inout y[cols * rows]"},
     {"no_bound:negate", "<ceil_div(points, BLOCK); BLOCK> in x[points] out y[points]"},
     {"own_atomic:total", "<ceil_div(n, BLOCK); BLOCK> in x[n] inout sum[n]"},
     {"row_lengths:sums_of_rows",
