@@ -340,7 +340,8 @@ void drop_other_records(const std::vector<Item>& items,
 
 std::string foreign_scope(const std::string& text,
                           const std::set<std::string, std::less<>>& declared) {
-  static const std::set<std::string, std::less<>> kKnown{"std", "cuda", "nvcuda", "this"};
+  static const std::set<std::string, std::less<>> kKnown{"std", "cuda", "nvcuda", "this",
+                                                         "cooperative_groups"};
   const Words words(text);
   std::set<std::string_view> own;  // types and namespaces of the text itself
   for (std::size_t i = 1; i < words.size(); ++i) {
