@@ -24,8 +24,8 @@ bool is_harmless(std::string_view name) {
   return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") ||
          name == "__builtin_expect" || name == "assert" || name == "static_assert" ||
          name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" ||
-         name == "clock64" || name == "__builtin_unreachable" || name == "__isShared" ||
-         name == "__isGlobal";
+         name == "clock64" || name == "__builtin_unreachable" || name == "__trap" ||
+         name == "__isShared" || name == "__isGlobal";
 }
 bool is_store_intrinsic(std::string_view name) {
   return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";

@@ -85,7 +85,9 @@ void KernelWalker::statement(const Stmt& s) {
     default:
       if (s.expr == nullptr) break;
       visit(*s.expr, Mode::read);
-      if (s.expr->kind == ExprKind::name && !state_.declared.contains(s.expr)) lone_word(*s.expr);
+      if (s.is(StmtKind::expression) && s.expr->kind == ExprKind::name &&
+          !state_.declared.contains(s.expr))
+        lone_word(*s.expr);
       break;
   }
 }
