@@ -8,6 +8,7 @@
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/launch_terms.h"
+#include "moves/normal/mirrored_index.h"
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
@@ -33,7 +34,7 @@ std::size_t vetoes(const KernelFacts& facts) {
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
-         terms_of_launch(facts).size();
+         terms_of_launch(facts).size() + mirrored_indices(facts);
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -158,7 +159,7 @@ class Normaliser {
     if (!done) {
       why.clear();
       edits.clear();
-      done = own_index(site, edits, why);
+      done = mirror_in_body(site, edits) || own_index(site, edits, why);
       keep(why);
     }
     if (!done) {
