@@ -50,6 +50,7 @@ class KernelWalker {
   void visit_quietly(const Expr& e);
   void note_name(const Expr& e);
   void visit(const Expr& e, Mode mode);
+  [[nodiscard]] bool makes_object(const Expr& cast) const;
   [[nodiscard]] bool is_row(const Expr& e) const;
   void logical(const Expr& e);
   void conditional(const Expr& e);
@@ -60,6 +61,8 @@ class KernelWalker {
   void escape_if_pointer(const Expr& value, const Expr& target);
   void unknown_call(const std::string& what, Span span, bool stays = false);
   void call(const Expr& e, Mode mode);
+  bool reaches_only_arguments(const Expr& e);
+  [[nodiscard]] const Declarator* variable_in(const Expr& lvalue) const;
   [[nodiscard]] bool is_of_file(const Expr& atomic);
   void expand(const Expr& e, const Expansion& expansion, Mode mode);
   void visit_helper(const Expr& e, Mode mode);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/kernel_walker.h"
+#include "moves/syntax/argument_effects.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
@@ -24,8 +25,8 @@ bool is_harmless(std::string_view name) {
   return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") ||
          name == "__builtin_expect" || name == "assert" || name == "static_assert" ||
          name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" ||
-         name == "clock64" || name == "__builtin_unreachable" || name == "__isShared" ||
-         name == "__isGlobal";
+         name == "clock64" || name == "__builtin_unreachable" || name == "__trap" ||
+         name == "__isShared" || name == "__isGlobal";
 }
 bool is_store_intrinsic(std::string_view name) {
   return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";
@@ -101,13 +102,26 @@ void KernelWalker::visit(const Expr& e, Mode mode) {
     case ExprKind::cast:
       if (e.args.size() == 1) {
         visit(e.arg(0), mode);
+        if (makes_object(e)) escape(e.arg(0));
         return;
       }
       [[fallthrough]];
+    case ExprKind::init_list:
+      for (const Expr* arg : e.args) {
+        visit(*arg, Mode::read);
+        escape(*arg);  // into an object
+      }
+      return;
     default:
       for (const Expr* arg : e.args) visit(*arg, Mode::read);
       return;
   }
+}
+
+/// A cast to a class: neither a number nor a pointer.
+bool KernelWalker::makes_object(const Expr& cast) const {
+  const std::string type = unit_.resolved_type(plain_type(cast));
+  return type.find_first_of("*&") == std::string::npos && size_of_type(type) == 0;
 }
 
 /// The base of a subscript that is a row of an array with more dimensions is no access of its own.
@@ -263,6 +277,7 @@ void KernelWalker::call(const Expr& e, Mode mode) {
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
       (!f.empty() && is_pure_function(unit_, f)))
     return;
+  if (reaches_only_arguments(e)) return;
   const bool of_file = std::ranges::any_of(
       unit_.functions(), [&](const Function* function) { return function->name == f; });
   unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f), e.span, of_file);
@@ -273,6 +288,56 @@ void KernelWalker::call(const Expr& e, Mode mode) {
         [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
     if (by_reference || e.arg(i).is_op(ExprKind::unary, "&")) changed(e.arg(i));
   }
+}
+
+/// A function of the file that touches nothing but what its arguments are or point to, anywhere in
+/// it: the call has these accesses.
+bool KernelWalker::reaches_only_arguments(const Expr& e) {
+  if (state_.declared.contains(&e.arg(0))) return false;  // a variable is called
+  const auto effects = argument_effects(unit_, e);
+  if (!effects) return false;
+  std::vector<std::pair<int, AccessKind>> touched;  // arrays
+  std::vector<const Expr*> set;                     // variables
+  for (std::size_t i = 0; i < effects->size(); ++i) {
+    const Expr& argument = e.arg(i + 1);
+    const ArgumentEffect effect = (*effects)[i];
+    Value where = reader_.read(argument);
+    if (!where.is_pointer() && effect > ArgumentEffect::copies) where = reader_.place(argument);
+    if (where.is_pointer()) {
+      const bool reads = effect == ArgumentEffect::reads;
+      touched.emplace_back(where.array, reads ? AccessKind::read : AccessKind::read_write);
+    } else if (effect == ArgumentEffect::copies) {
+      const std::string type = type_of(facts_, argument);
+      if (type.empty() || type.ends_with('*')) return false;
+    } else if (effect != ArgumentEffect::none) {
+      const bool address = argument.is_op(ExprKind::unary, "&");
+      const Declarator* const variable = variable_in(address ? argument.arg(0) : argument);
+      if (variable == nullptr || variable->is_pointer() || variable->is_array() ||
+          variable->reference || variable->function == nullptr)
+        return false;
+      if (effect == ArgumentEffect::writes) set.push_back(&argument);
+    }
+  }
+  const Expr* const outer = helper_call_;
+  if (helper_call_ == nullptr) helper_call_ = &e;
+  for (const auto& [array, kind] : touched) {
+    Value anywhere;
+    anywhere.array = array;
+    anywhere.full = anywhere.source = Polynomial::unknown();
+    record(e, anywhere, kind, {});
+  }
+  helper_call_ = outer;
+  for (const Expr* argument : set) changed(*argument);
+  return true;
+}
+
+/// The variable that an lvalue is or is a member of; null if it is in memory, or not known.
+const Declarator* KernelWalker::variable_in(const Expr& lvalue) const {
+  const Expr* root = &lvalue;
+  while (root->is_op(ExprKind::member, ".")) root = root->args[0];
+  const auto declared =
+      root->is(ExprKind::name) ? state_.declared.find(root) : state_.declared.end();
+  return declared == state_.declared.end() ? nullptr : declared->second;
 }
 
 /// Of a macro's argument the address alone is asked for: `(reinterpret_cast<float4*>(&(v))[0])`.

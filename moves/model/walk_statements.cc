@@ -85,7 +85,9 @@ void KernelWalker::statement(const Stmt& s) {
     default:
       if (s.expr == nullptr) break;
       visit(*s.expr, Mode::read);
-      if (s.expr->kind == ExprKind::name && !state_.declared.contains(s.expr)) lone_word(*s.expr);
+      if (s.is(StmtKind::expression) && s.expr->kind == ExprKind::name &&
+          !state_.declared.contains(s.expr))
+        lone_word(*s.expr);
       break;
   }
 }
@@ -135,6 +137,11 @@ void KernelWalker::declaration(const Stmt& s) {
       if (e != nullptr) visit(*e, Mode::read);
     }
     for (const Expr* e : d->init) visit(*e, Mode::read);
+    const bool object = !d->is_pointer() && !d->reference && !d->has(kAuto) &&
+                        (d->init_form == InitForm::parens || d->init_form == InitForm::braces);
+    for (const Expr* e : d->init) {
+      if (object) escape(*e);  // a pointer goes into an object
+    }
     if (d->is_array()) {
       array_of(facts_, *d);
       continue;

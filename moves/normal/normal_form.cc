@@ -4,15 +4,18 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/value_reader.h"
 #include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/launch_terms.h"
+#include "moves/normal/mirrored_index.h"
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
 #include "moves/normal/own_slots.h"
 #include "moves/normal/thread_groups.h"
+#include "moves/syntax/argument_effects.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -25,6 +28,19 @@ constexpr int kMostSteps = 200;
 constexpr std::size_t kMostGrowth = 200'000;     // bytes
 constexpr std::size_t kMostParsed = 40'000'000;  // bytes, by all steps
 
+/// Calls of which the facts know no more than what they may touch.
+std::size_t closed_calls(const KernelFacts& facts) {
+  std::size_t out = 0;
+  walk_expressions(*facts.kernel->body, [&](const Expr& e) {
+    const bool closed = e.is(ExprKind::call) && !expansion_of(*facts.unit, e) &&
+                        !is_pure_function(*facts.unit, callee(e)) &&
+                        argument_effects(*facts.unit, e).has_value();
+    out += closed ? 1U : 0U;
+    return true;
+  });
+  return out;
+}
+
 /// How much of the kernel the facts do not follow, or follow where no move can change it.
 std::size_t vetoes(const KernelFacts& facts) {
   std::size_t out = facts.state->unknown_effects.size() + facts.kernel->opaque.size();
@@ -33,7 +49,7 @@ std::size_t vetoes(const KernelFacts& facts) {
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
-         terms_of_launch(facts).size();
+         terms_of_launch(facts).size() + mirrored_indices(facts) + closed_calls(facts);
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -158,7 +174,7 @@ class Normaliser {
     if (!done) {
       why.clear();
       edits.clear();
-      done = own_index(site, edits, why);
+      done = mirror_in_body(site, edits) || own_index(site, edits, why);
       keep(why);
     }
     if (!done) {

@@ -258,7 +258,7 @@ int main(int count, char** words) {
   text << std::ifstream(given[file], std::ios::binary).rdbuf();
   const std::set<std::string, std::less<>> wanted(
       given.begin() + static_cast<std::ptrdiff_t>(file) + 1, given.end());
-  const model::Unit unit = model::parse(text.str());
+  const model::Unit unit = model::parse(text.str(), reading_options(text.str()));
   for (const model::Function* const function : unit.functions()) {
     if (!function->is_global || function->body == nullptr) continue;
     if (!wanted.empty() && !wanted.contains(function->name)) continue;

@@ -92,25 +92,25 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
   json args = json::array();
   std::size_t extents = 0;
   bool counted = false;
-  for (const auto& [name, dtype, lanes, pointer, input] : *parameters) {
-    const std::string_view type = info(dtype).name;
-    if (pointer) {
+  for (const KernelParameter& p : *parameters) {
+    const std::string_view type = info(p.dtype).name;
+    if (p.pointer) {
       json tensor = {{"shape", {sizes.elements}}, {"dtype", type}};
-      if (sizes.runs) tensor["init"] = contents(dtype, sizes.positive);
-      args.push_back({{"name", name},
+      if (sizes.runs) tensor["init"] = contents(p.dtype, sizes.positive);
+      args.push_back({{"name", p.name},
                       {"type", "tensor"},
-                      {"role", input ? "input" : "inout"},
+                      {"role", p.is_const ? "input" : "inout"},
                       {"tensor_spec", tensor}});
-    } else if (info(dtype).is_float) {
-      args.push_back({{"name", name}, {"type", "float"}, {"dtype", type}, {"value", 0.5}});
-    } else if (dtype == DType::boolean) {
-      args.push_back({{"name", name}, {"type", "bool"}, {"value", true}});
+    } else if (info(p.dtype).is_float) {
+      args.push_back({{"name", p.name}, {"type", "float"}, {"dtype", type}, {"value", 0.5}});
+    } else if (p.dtype == DType::boolean) {
+      args.push_back({{"name", p.name}, {"type", "bool"}, {"value", true}});
     } else {
-      std::int64_t size = size_of(name, extents, sizes);
-      if (name == "size" && counted) size = 3;  // of a window: the points are counted already
+      std::int64_t size = size_of(p.name, extents, sizes);
+      if (p.name == "size" && counted) size = 3;  // of a window: the points are counted already
       counted = counted || size == sizes.points;
       extents += size < sizes.points && size > 3 ? 1U : 0U;
-      args.push_back({{"name", name}, {"type", "int"}, {"dtype", type}, {"value", size}});
+      args.push_back({{"name", p.name}, {"type", "int"}, {"dtype", type}, {"value", size}});
     }
   }
   json metadata = {{"kernel_name", kernel.name}};

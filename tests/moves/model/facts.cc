@@ -100,6 +100,17 @@ TEST_CASE("counting loops are known in all their spellings") {
   CHECK(loop_class("for (int j = 0; j < C; ++j) { C = C - 1; y[j] = 1; }").starts_with("? serial"));
 }
 
+TEST_CASE("the values that a switch tells apart are no calls, and a trap is no effect") {
+  const Facts f = facts_of(
+      kRow +
+          "if (i < N) { float v = x[i]; switch (C) { case RELU: v = 0; break; case Mode::Half: "
+          "v /= 2; break; case kOther: __trap(); default: break; } y[i] = v; }",
+      "enum Act { RELU = 2 };\nenum class Mode { Half = 7 };\nconstexpr int kOther = 9;\n");
+  CHECK(f.facts.veto.empty());
+  CHECK(facts_of(kRow + "RELU; y[i] = 1;").facts.veto ==
+        "the kernel calls RELU, whose effects are unknown");
+}
+
 TEST_CASE("reductions are known in all their spellings") {
   const auto reduces = [](const std::string& update, const std::string& as) {
     CAPTURE(update);

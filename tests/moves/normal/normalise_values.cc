@@ -62,6 +62,38 @@ TEST_CASE("a pointer that moves on, or that more than one place sees moved, keep
           .empty());
 }
 
+TEST_CASE("a second index that every iteration sets to the first is declared in the body") {
+  const std::string loop =
+      "#define KERNEL_LOOP(i, n) long at = blockIdx.x * blockDim.x + threadIdx.x; "
+      "for (int i = at; at < (n); at += blockDim.x * gridDim.x, i = at)\n";
+  const Normal k(
+      loop,
+      "  KERNEL_LOOP(i, n) {\n    int c = i % 5;\n    i /= 5;\n    y[i * 5 "
+      "+ c] = 1.0f;\n    if (c == 2) continue;\n    y[i * 5 + c] = x[i * 5 + c];\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(
+      k.has("for (long at_2 = at; at_2 < (n); at_2 += blockDim.x * gridDim.x) {\n    int i = "
+            "at_2;\n    int c = i % 5;"));
+  const Normal line(loop, "  KERNEL_LOOP(i, n) y[i] = x[i] + 1.0f;\n");
+  CHECK(line.has("{\n    int i = at_2;\n    y[i] = x[i] + 1.0f;\n  }"));
+}
+
+TEST_CASE("an index that is set otherwise, or whose address is kept, stays") {
+  const auto kept = [](const std::string& head, const std::string& body) {
+    const Normal k("", "  long at = blockIdx.x * blockDim.x + threadIdx.x;\n  " + head + " {\n" +
+                           body + "  }\n");
+    return k.has(head);
+  };
+  const std::string body = "    y[i % n] = x[i % n];\n";
+  CHECK_FALSE(kept("for (int i = at; at < n; at += blockDim.x * gridDim.x, i = at)", body));
+  CHECK(kept("for (int i = at; at < n; at += blockDim.x * gridDim.x, i = at + 1)", body));
+  CHECK(kept("for (int i = at; at < n; i = at, at += blockDim.x * gridDim.x)", body));
+  CHECK(kept("for (int i = 0; at < n; at += blockDim.x * gridDim.x, i = at)", body));
+  CHECK(kept("for (int i = at; at < n && i >= 0; at += blockDim.x * gridDim.x, i = at)", body));
+  CHECK(kept("for (int i = at; at < n; at += blockDim.x * gridDim.x, i = at)",
+             "    int* p = &i;\n    y[*p] = x[*p];\n"));
+}
+
 TEST_CASE("an early return inside a guard is an if around what follows it") {
   const Normal k(
       "", kIndex +

@@ -1,0 +1,237 @@
+#include "moves/syntax/argument_effects.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "moves/syntax/assembly.h"
+#include "moves/syntax/syntax_query.h"
+#include "moves/syntax/words.h"
+
+namespace warpath::model {
+namespace {
+
+constexpr std::size_t kMostFunctions = 200;  // looked into for one call
+
+std::string_view unqualified(std::string_view name) {
+  const std::size_t colons = name.rfind("::");
+  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
+/// Functions that are called without being named: operators, constructors, conversions.
+bool is_unnamed(const Function& f) {
+  return f.name.starts_with("operator") || f.name.starts_with("~") ||
+         (f.record != nullptr && f.name == f.record->name);
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+bool reaches_by_pointer(std::string_view name) {
+  static const Names kIntrinsics{"__ldg",  "__ldca", "__ldcg", "__ldcs", "__ldcv",
+                                 "__ldlu", "__stwb", "__stcg", "__stcs", "__stwt"};
+  return name.starts_with("atomic") || kIntrinsics.contains(name);
+}
+
+/// Bodies that a call may run, all of which must reach no more than arguments.
+class Reach {
+ public:
+  explicit Reach(const Unit& unit) : unit_(unit) {}
+
+  /// What `name` may mean; empty if some of it is not known.
+  std::vector<const Function*> meant(std::string_view name, const Function* caller) const {
+    std::vector<const Function*> out;
+    bool known = unit_.macro(name) == nullptr;
+    const bool members = name.find("::") != std::string_view::npos ||
+                         (caller != nullptr && caller->record != nullptr);
+    for (const Function* f : unit_.functions()) {
+      if (f->name.substr(0, f->name.find('<')) != unqualified(name)) continue;
+      if (f->record != nullptr && !members) continue;
+      if (f->body != nullptr) out.push_back(f);
+    }
+    for (const Function* f : unit_.functions()) {
+      const bool declared = f->body == nullptr && f->name == unqualified(name);
+      known = known && (!declared || std::ranges::any_of(out, [&](const Function* other) {
+                return other->parameters.size() == f->parameters.size();
+              }));
+    }
+    if (!known) out.clear();
+    return out;
+  }
+
+  bool is_closed(const std::vector<const Function*>& all) {
+    return std::ranges::all_of(all, [&](const Function* f) { return is_closed(*f); }) &&
+           operators_are_closed();
+  }
+
+  /// Some pointer to constant elements may become one to others on the way.
+  [[nodiscard]] bool drops_const() const { return drops_const_; }
+
+ private:
+  bool operators_are_closed() {
+    return std::ranges::all_of(unit_.functions(), [&](const Function* f) {
+      return !is_unnamed(*f) || f->body == nullptr || is_closed(*f);
+    });
+  }
+
+  bool is_closed(const Function& f) {
+    if (!seen_.insert(&f).second) return true;
+    const std::string head(unit_.text(Span{f.span.begin, f.body->span.begin}));
+    const std::string_view text = unit_.text(f.span);
+    if (seen_.size() > kMostFunctions || f.is_global || !f.opaque.empty() ||
+        f.unresolved_conditionals || head.find("...") != std::string::npos ||
+        text.find("volatile") != std::string_view::npos ||
+        text.find("goto") != std::string_view::npos)
+      return false;
+    Names own, numbers;
+    const auto declares = [&](const Declarator& d) {
+      own.emplace(d.name);
+      const bool number = !d.is_pointer() && !d.is_array() && !d.reference &&
+                          dtype_of_type(unit_.resolved_type(unit_.plain_text(d.type)));
+      if (number) numbers.emplace(d.name);
+    };
+    for (const Declarator* p : f.parameters) {
+      if (p->is_function_pointer || p->pointer_depth > 1) return false;
+      declares(*p);
+    }
+    for (const TemplateParameter& p : f.template_parameters) own.emplace(p.name);
+    bool closed = true;
+    walk(*f.body, [&](const Stmt& s) {
+      closed = closed && is_closed(s);
+      for (const Declarator* d : s.declarators) {
+        const bool plain = !d->has(kShared) && !d->has(kStatic) && !d->has(kExtern) &&
+                           !d->is_function_pointer && d->pointer_depth < 2;
+        closed = closed && plain;
+        declares(*d);
+      }
+      return closed;
+    });
+    walk_expressions(*f.body, [&](const Expr& e) {
+      closed = closed && is_closed(e, f, own) && (!e.is(ExprKind::cast) || keeps(e, numbers));
+      return closed;
+    });
+    return closed;
+  }
+
+  bool is_closed(const Stmt& s) const {
+    switch (s.kind) {
+      case StmtKind::assembly:
+        return effect_of_assembly(unit_, s) == AssemblyEffect::none;
+      case StmtKind::macro:
+      case StmtKind::opaque:
+      case StmtKind::try_:
+      case StmtKind::goto_:
+      case StmtKind::label:
+        return false;
+      case StmtKind::declaration: {
+        const std::string_view text = unit_.text(s);
+        return !s.text_only || text.starts_with("using") || text.starts_with("typedef") ||
+               text.starts_with("static_assert");
+      }
+      default:
+        return true;
+    }
+  }
+
+  bool is_closed(const Expr& e, const Function& f, const Names& own) {
+    switch (e.kind) {
+      case ExprKind::launch:
+      case ExprKind::new_object:
+      case ExprKind::lambda:
+      case ExprKind::statement:
+      case ExprKind::opaque:
+        return false;
+      case ExprKind::name:
+        return is_called(e) || is_own(e.name, f, own);
+      case ExprKind::call:
+        return is_closed_call(e, f, own);
+      default:
+        return true;
+    }
+  }
+
+  static bool is_called(const Expr& e) {
+    return e.parent != nullptr && e.parent->is(ExprKind::call) && &e.parent->arg(0) == &e;
+  }
+
+  /// A variable of the function, or a constant.
+  bool is_own(std::string_view name, const Function& f, const Names& own) const {
+    bool global = false, fixed = true;
+    for (const Declarator* d : unit_.globals()) {
+      if (d->name != name && d->name != unqualified(name)) continue;
+      global = true;
+      fixed = fixed && !d->is_pointer() && (d->is_constant() || d->has(kConstant));
+    }
+    if (global) return fixed;
+    if (own.contains(name) || unit_.constants().contains(name)) return true;
+    static const std::set<std::string, std::less<>> kLaunch{"threadIdx", "blockIdx", "blockDim",
+                                                            "gridDim"};
+    const bool member = f.record != nullptr && !kLaunch.contains(name) &&
+                        unit_.macro(name) == nullptr && name != "warpSize";
+    return member || name.starts_with("std::numeric_limits");
+  }
+
+  /// A cast makes no pointer of a number.
+  bool keeps(const Expr& e, const Names& numbers) {
+    const std::string type = unit_.resolved_type(unit_.plain_text(e.type));
+    if (type.find_first_of("*&") == std::string::npos) return e.op != "const_cast";
+    drops_const_ = drops_const_ || type.find("const") == std::string::npos;
+    bool points = false;
+    for (const Expr* arg : e.args) {
+      walk(*arg, [&](const Expr& part) {
+        points = points || (part.is(ExprKind::name) && !numbers.contains(part.name)) ||
+                 part.is_op(ExprKind::unary, "&");
+        return !points;
+      });
+    }
+    return points;
+  }
+
+  bool is_closed_call(const Expr& e, const Function& f, const Names& own) {
+    std::string_view name = callee(e);
+    if (name.empty() || own.contains(name)) return false;
+    if (const std::vector<const Function*> all = meant(name, &f); !all.empty())
+      return std::ranges::all_of(all, [&](const Function* one) { return is_closed(*one); });
+    const bool declared = std::ranges::any_of(
+        unit_.functions(), [&](const Function* other) { return other->name == unqualified(name); });
+    if (is_pure_function(unit_, name)) return true;
+    if (declared || unit_.macro(name) != nullptr) return false;
+    return reaches_by_pointer(name) || name == "assert" || name == "__trap" ||
+           name == "__builtin_unreachable";
+  }
+
+  const Unit& unit_;
+  std::set<const Function*> seen_;
+  bool drops_const_ = false;
+};
+
+ArgumentEffect effect_of(const Unit& unit, const Function& f, const Declarator& p, bool drops) {
+  const bool kept = p.has(kConst) && !drops;
+  if (p.points() || p.reference) return kept ? ArgumentEffect::reads : ArgumentEffect::writes;
+  const std::string type = unit.plain_text(p.type);
+  const bool open =
+      type == "auto" || std::ranges::any_of(f.template_parameters, [&](const auto& t) {
+        return t.is_type && type.find(t.name) != std::string::npos;
+      });
+  return open ? ArgumentEffect::copies : ArgumentEffect::none;
+}
+
+}  // namespace
+
+std::optional<std::vector<ArgumentEffect>> argument_effects(const Unit& unit, const Expr& call) {
+  const std::string_view name = callee(call);
+  if (name.empty()) return std::nullopt;
+  Reach reach(unit);
+  const std::vector<const Function*> all = reach.meant(name, nullptr);
+  if (all.empty() || !reach.is_closed(all)) return std::nullopt;
+  std::vector<ArgumentEffect> out(call.args.size() - 1, ArgumentEffect::none);
+  for (const Function* f : all) {
+    const std::string_view type = unit.text(f->return_type);
+    if (type.find_first_of("*&") != std::string_view::npos) return std::nullopt;
+    for (std::size_t i = 0; i < std::min(out.size(), f->parameters.size()); ++i)
+      out[i] = std::max(out[i], effect_of(unit, *f, *f->parameters[i], reach.drops_const()));
+  }
+  return out;
+}
+
+}  // namespace warpath::model
