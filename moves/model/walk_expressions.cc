@@ -308,7 +308,7 @@ bool KernelWalker::reaches_only_arguments(const Expr& e) {
       touched.emplace_back(where.array, reads ? AccessKind::read : AccessKind::read_write);
     } else if (effect == ArgumentEffect::copies) {
       const std::string type = type_of(facts_, argument);
-      if (type.empty() || type.ends_with('*')) return false;
+      if (size_of_type(unit_.resolved_type(type)) == 0) return false;  // no number
     } else if (effect != ArgumentEffect::none) {
       const bool address = argument.is_op(ExprKind::unary, "&");
       const Declarator* const variable = variable_in(address ? argument.arg(0) : argument);

@@ -205,14 +205,23 @@ class Reach {
   bool drops_const_ = false;
 };
 
+bool is_of_template(const Unit& unit, const Function& f, const Declarator& p) {
+  const std::string type = unit.plain_text(p.type);
+  return type == "auto" || std::ranges::any_of(f.template_parameters, [&](const auto& t) {
+           return t.is_type && type.find(t.name) != std::string::npos;
+         });
+}
+
+/// An object by value, or whose members the function reaches: what they point to is no argument.
+bool may_hold_pointers(const Unit& unit, const Function& f, const Declarator& p) {
+  return !is_of_template(unit, f, p) &&
+         size_of_type(unit.resolved_type(unit.plain_text(p.type))) == 0;
+}
+
 ArgumentEffect effect_of(const Unit& unit, const Function& f, const Declarator& p, bool drops) {
   const bool kept = p.has(kConst) && !drops;
   if (p.points() || p.reference) return kept ? ArgumentEffect::reads : ArgumentEffect::writes;
-  const std::string type = unit.plain_text(p.type);
-  const bool open =
-      type == "auto" || std::ranges::any_of(f.template_parameters, [&](const auto& t) {
-        return t.is_type && type.find(t.name) != std::string::npos;
-      });
+  const bool open = is_of_template(unit, f, p);
   return open ? ArgumentEffect::copies : ArgumentEffect::none;
 }
 
@@ -228,8 +237,10 @@ std::optional<std::vector<ArgumentEffect>> argument_effects(const Unit& unit, co
   for (const Function* f : all) {
     const std::string_view type = unit.text(f->return_type);
     if (type.find_first_of("*&") != std::string_view::npos) return std::nullopt;
-    for (std::size_t i = 0; i < std::min(out.size(), f->parameters.size()); ++i)
+    for (std::size_t i = 0; i < std::min(out.size(), f->parameters.size()); ++i) {
+      if (may_hold_pointers(unit, *f, *f->parameters[i])) return std::nullopt;
       out[i] = std::max(out[i], effect_of(unit, *f, *f->parameters[i], reach.drops_const()));
+    }
   }
   return out;
 }

@@ -66,6 +66,17 @@ TEST_CASE("a call accesses what its arguments point to, anywhere") {
                                                 "write c[blockDim.x * blockIdx.x + threadIdx.x]"});
 }
 
+TEST_CASE("what the members of an object point to is no argument") {
+  const std::string view = "struct View { float* p; };\nstruct Pair { int a, b; };\n";
+  for (const std::string parameter : {"View v, int i", "View& v, int i", "View* v, int i"})
+    CHECK(veto_of("", view, parameter + ", float* p") == kUnknown);
+  const Facts f = facts_of(view +
+                               "template <class T> __device__ void f(T v, int i) { if (i > 3) "
+                               "return; v.p[i] = 1.0f; }",
+                           "  View v; v.p = y; if (i < n) f(v, i);");
+  CHECK_FALSE(f.facts.veto.empty());
+}
+
 TEST_CASE("what a function reaches beside its arguments is a veto") {
   CHECK(veto_of("").empty());
   CHECK(veto_of("__syncthreads();") == kUnknown);
