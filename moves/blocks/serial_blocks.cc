@@ -12,6 +12,7 @@
 #include "moves/edit/launch_places.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/normal/helper_call.h"
+#include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

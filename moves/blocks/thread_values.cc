@@ -9,6 +9,7 @@
 #include "moves/model/facts_state.h"
 #include "moves/model/reduce_op.h"
 #include "moves/normal/helper_call.h"
+#include "moves/normal/macro_words.h"
 #include "moves/rows/lanes.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

@@ -11,6 +11,7 @@
 
 #include "moves/model/facts_state.h"
 #include "moves/normal/helper_call.h"
+#include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

@@ -1,7 +1,6 @@
 #include "moves/normal/helper_call.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/text/function_text.h"
 #include "engine/text/local_names.h"
@@ -338,34 +337,6 @@ std::vector<WordAt> words_in(const Unit& unit, Span span) {
   }
   std::erase_if(out, [](const WordAt& w) { return w.text == "pragma" || w.text == "unroll"; });
   return out;
-}
-
-namespace {
-
-/// The text says the macro's name, in a comment or elsewhere, outside of its definition.
-bool is_named(const Unit& unit, const Macro& macro) {
-  const std::string_view text = unit.source();
-  const auto is_part = [&](std::size_t i) {
-    return i < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-  };
-  for (std::size_t at = 0; (at = text.find(macro.name, at)) != std::string_view::npos; ++at) {
-    const Span span{at, at + macro.name.size()};
-    const bool word = !is_part(span.end) && (at == 0 || !is_part(at - 1));
-    if (word && !macro.span.contains(span)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool is_said_by_macro(const Unit& unit, std::string_view word) {
-  return std::ranges::any_of(unit.macros(), [&](const Macro& macro) {
-    const std::vector<Token> tokens = tokenize(macro.body).tokens;
-    return std::ranges::any_of(tokens,
-                               [&](const Token& t) { return spelling(macro.body, t) == word; }) &&
-           is_named(unit, macro);
-  });
 }
 
 std::set<std::string, std::less<>> declared_names(const Function& function) {

@@ -60,9 +60,6 @@ struct WordAt {
 };
 [[nodiscard]] std::vector<WordAt> words_in(const model::Unit& unit, model::Span span);
 
-/// The body of a macro of the file that the text may use says the word.
-[[nodiscard]] bool is_said_by_macro(const model::Unit& unit, std::string_view word);
-
 /// Names declared in the function: parameters and locals.
 [[nodiscard]] std::set<std::string, std::less<>> declared_names(const model::Function& function);
 

@@ -5,6 +5,7 @@
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

@@ -10,6 +10,7 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
