@@ -2,6 +2,7 @@
 import argparse
 import collections
 import concurrent.futures
+import functools
 import glob
 import itertools
 import json
@@ -345,8 +346,9 @@ def revision():
     return (lines_of([WARPATH, "--version"]) or ["- unknown"])[0].split()[1]
 
 
+@functools.cache
 def device():
-    """The GPUs of this machine, as "2 x NAME"; "none"."""
+    """The GPUs of this machine, as "2 x NAME"; "none". Asked once: a query beside a measurement would disturb it."""
     cards = collections.Counter(lines_of(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]))
     return ", ".join(f"{count} x {name}" for name, count in sorted(cards.items())) or "none"
 

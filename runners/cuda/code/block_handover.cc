@@ -156,7 +156,6 @@ std::string handover_problem(const PtxFunction& entry, const BufferTraffic& traf
         return "an atomic of the block's scope changes memory that other blocks change too";
       continue;
     }
-    // What the ticket gave is of the block by that, so only its index tells here.
     if (instruction.opcode == "atom" && !releases(instruction) &&
         elects_a_reader(entry, traffic, i, block))
       return "it stores results, takes a ticket with no fence between, and the block that the "

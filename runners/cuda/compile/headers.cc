@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{4} << 20U;
 
-/// Precedes the headers of cooperative groups, which bring their own type traits
-/// where they may not include the C++ library, which is a thousand files.
+/// Precedes the headers of cooperative groups, which then bring type traits of their own and do not
+/// include the C++ library, a thousand files.
 constexpr std::string_view kLimited = "#define _CG_LIMIT_INCLUDED_DEPENDENCIES\n";
 
 /// Host headers, replaced by the lines that matter on the device.
