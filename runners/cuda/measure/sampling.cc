@@ -20,9 +20,6 @@ namespace {
 constexpr double kGraphBelowNs = 50e3;
 constexpr double kBatchNs = 80e3;
 constexpr int kMostLaunches = 64;
-/// Samples enqueued on one slot before the next one's turn. All slots have equal parts in the
-/// samples: contents may decide the time, and the median must not depend on which slot came first.
-constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
 /// A launch of this length settles within itself.
@@ -131,10 +128,10 @@ class Sampler {
     // of a very long one at any stage: what is reported is timed in pairs.
     const bool few = trial_.is_steady(w_) || trial_.launch_ns(w_) >= kOwnBlockNs;
     const int least = few ? 2 : options.min_samples;
+    const std::size_t size = few ? 1 : group_size(options.min_samples);
     while (static_cast<int>(samples.size()) < options.max_samples) {
       const std::size_t seen = samples.size();
-      for (std::size_t s = 0; s < slots_; ++s)
-        group(samples, out, launches, cold, few ? 1 : kGroup);
+      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, size);
       for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
       if (static_cast<int>(samples.size()) < least) continue;
       if (spent_ns > options.timing_ms * 1e6 || median_half_width(samples) < options.precision)
@@ -144,6 +141,13 @@ class Sampler {
         return;
       }
     }
+  }
+
+  /// Samples enqueued on one slot before the next one's turn, so that one turn of each is enough if
+  /// they agree. All slots have equal parts in the samples: contents may decide the time, and the
+  /// median must not depend on which slot came first.
+  [[nodiscard]] std::size_t group_size(int least) const {
+    return (static_cast<std::size_t>(std::max(least, 1)) + slots_ - 1) / slots_;
   }
 
   /// False if the candidate's first launches were so long that one more may be all that its time is
