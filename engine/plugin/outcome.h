@@ -43,6 +43,7 @@ struct GateResult {
   std::string gate;
   Answer answer = Answer::not_run;
   std::string detail;  ///< the quantity it was judged by, or why it did not run
+  double seconds = 0;  ///< wall time of a gate that launches, to 1 ms
   bool operator==(const GateResult&) const = default;
 };
 

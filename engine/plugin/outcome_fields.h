@@ -32,7 +32,8 @@ struct Description<LaunchNumbers>
 template <>
 struct Description<GateResult> : Record<Kept<"gate", &GateResult::gate>,
                                         Kept<"answer", &GateResult::answer>,
-                                        Kept<"detail", &GateResult::detail>> {};
+                                        Kept<"detail", &GateResult::detail>,
+                                        Sparse<"seconds", &GateResult::seconds, AnyNumber>> {};
 template <>
 struct Codec<Verdict> {
   static void read(const JsonCursor& at, Verdict& out) {

@@ -16,6 +16,7 @@
 
 #include "engine/base/detailed_error.h"
 #include "engine/base/rng.h"
+#include "engine/base/stopwatch.h"
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/choice.h"
@@ -36,11 +37,9 @@ namespace warpath {
 namespace {
 
 using namespace cuda;
-using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+/// Of the pairs of a finalist, however little time is left.
+constexpr double kLeastPairsSeconds = 1;
 
 /// What all evaluations of one spec share.
 struct Known {
@@ -103,7 +102,7 @@ class CudaRunner final : public Runner {
   void judge_apart(Known& known,
                    const RunRequest& request,
                    const Candidate& candidate,
-                   Clock::time_point begin,
+                   const Stopwatch& watch,
                    Outcome& outcome,
                    const std::stop_token& stop);
   [[nodiscard]] bool profiles();
@@ -194,11 +193,11 @@ Hash128 CudaRunner::setup_of(std::string spec) const {
 
 /// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever
 /// waits to be timed comes first, and candidates that need them by then are put to them side by
-/// side. `begin`: of the evaluation.
+/// side. `watch`: begun with the evaluation.
 void CudaRunner::judge_apart(Known& known,
                              const RunRequest& request,
                              const Candidate& candidate,
-                             Clock::time_point begin,
+                             const Stopwatch& watch,
                              Outcome& outcome,
                              const std::stop_token& stop) {
   const bool is_baseline = request.variant == known.baseline;
@@ -221,8 +220,10 @@ void CudaRunner::judge_apart(Known& known,
                         .timings = outcome.timings,
                         .stop = stop};
     for (GateResult& result : results) {
-      setup.seconds = request.seconds_left - seconds_since(begin);
+      const Stopwatch own;
+      setup.seconds = request.seconds_left - watch.seconds();
       result = gates_.finalist_gate(result.gate)->judge(setup);
+      result.seconds = own.rounded_seconds();
     }
   };
   if (!is_baseline && !results.empty()) {
@@ -252,10 +253,10 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     known = known_.at(request.spec.origin + "\n" + request.spec.name).get();
   }
   const bool is_baseline = request.variant == known->baseline;
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   Build build = builder_->build(known->spec, request.variant, known->workloads,
                                 is_baseline ? nullptr : &known->baseline_text, request.stage, stop);
-  pace_.built(seconds_since(begin));
+  pace_.built(watch.seconds());
   Outcome outcome;
   outcome.status = build.status;
   outcome.log = build.log;
@@ -304,6 +305,9 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
                     .profile = profiled,
                     .rival = std::nullopt};
   evaluate.searched_ns = is_baseline ? 0 : request.searched_ns;
+  // Half of the time that is left; the other gates share the rest.
+  if (std::isfinite(request.seconds_left))
+    evaluate.pairs_seconds = std::max(kLeastPairsSeconds, request.seconds_left / 2);
   if (request.against != nullptr) {
     Build against = builder_->build(known->spec, *request.against, known->workloads,
                                     &known->baseline_text, Stage::screening, stop);
@@ -335,7 +339,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
   if (outcome.status == Status::ok)
-    judge_apart(*known, request, build.candidate, begin, outcome, stop);
+    judge_apart(*known, request, build.candidate, watch, outcome, stop);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns)
     outcome.diagnosis->time_bound_ns[fact] = value;

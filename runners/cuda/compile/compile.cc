@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <optional>
 
+#include "engine/base/stopwatch.h"
 #include "engine/plugin/outcome_fields.h"
 #include "engine/text/source_text.h"
 #include "runners/cuda/compile/compile_options.h"
@@ -252,10 +252,10 @@ CompileResult compile(const Nvrtc& nvrtc,
   if (std::ranges::find(headers, kKnown, &Header::name) != headers.end())
     options.push_back("--pre-include=" + std::string(kKnown));
   const std::vector<Header> all = with_own(request.headers, headers);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   NvrtcOutput output = nvrtc.compile({source.text, all, options, request.kernel});
   CompileResult result;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = watch.seconds();
   result.log = filter_log(output.log);
   if (output.out_of_memory ||
       output.log.find("catastrophic error: out of memory") != std::string::npos) {

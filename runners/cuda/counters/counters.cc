@@ -1,20 +1,15 @@
 #include "runners/cuda/counters/counters.h"
 
-#include <chrono>
 #include <utility>
 
+#include "engine/base/stopwatch.h"
 #include "runners/cuda/counters/cupti.h"
 #include "runners/cuda/driver/device.h"
 
 namespace warpath::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<std::uint8_t>;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Range profiling of one context, on while this lives. The context must be current.
 class Profiler {
@@ -259,18 +254,18 @@ std::optional<Readings> Counters::collect(const std::function<void()>& restore,
   state.cost = {};
   Profiler profiler(state.api);
   Bytes image = state.empty_image;
-  Clock::time_point start = Clock::now();
+  Stopwatch watch;
   if (!profiler.enable(state.device.context(), why) ||
       !profiler.configure(state.schedule, image, why))
     return std::nullopt;
-  state.cost.enable = seconds_since(start);
+  state.cost.enable = watch.seconds();
   bool complete = false;
   for (std::size_t i = 0; i < state.passes && !complete; ++i) {
-    start = Clock::now();
+    watch = {};
     restore();
     const CUresult ready = driver.cuCtxSynchronize();
-    state.cost.restore += seconds_since(start);
-    start = Clock::now();
+    state.cost.restore += watch.seconds();
+    watch = {};
     if (ready == CUDA_SUCCESS && !profiler.pass(launch, complete, why)) return std::nullopt;
     if (const CUresult ran = driver.cuCtxSynchronize();
         ready != CUDA_SUCCESS || ran != CUDA_SUCCESS) {
@@ -278,20 +273,20 @@ std::optional<Readings> Counters::collect(const std::function<void()>& restore,
             error_text(driver, ready != CUDA_SUCCESS ? ready : ran);
       return std::nullopt;
     }
-    state.cost.passes += seconds_since(start);
+    state.cost.passes += watch.seconds();
   }
   if (!complete) {
     why = "CUPTI wants more than the " + std::to_string(state.passes) + " passes that it announced";
     return std::nullopt;
   }
-  start = Clock::now();
+  watch = {};
   if (!profiler.decode(image, why)) return std::nullopt;
   const auto values = state.host->evaluate(image, state.pointers, why);
   if (!values) return std::nullopt;
-  state.cost.decode = seconds_since(start);
-  start = Clock::now();
+  state.cost.decode = watch.seconds();
+  watch = {};
   profiler.disable();
-  state.cost.disable = seconds_since(start);
+  state.cost.disable = watch.seconds();
   Readings counters;
   for (std::size_t i = 0; i < state.names.size(); ++i)
     counters.emplace(state.names[i], (*values)[i]);

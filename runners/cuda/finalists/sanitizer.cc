@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <future>
@@ -11,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
+#include "engine/base/stopwatch.h"
 #include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/cuda/finalists/small_workload.h"
@@ -69,10 +69,9 @@ Checked check(const FinalistSetup& setup,
                                       "--log-file",
                                       log.string()};
   lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto not_in_time = [&](const std::string& otherwise) -> Checked {
-    const bool late =
-        std::chrono::steady_clock::now() - begin >= std::chrono::duration<double>(seconds);
+    const bool late = watch.seconds() >= seconds;
     return {not_run,
             std::string(which) + (late ? format(" did not end in %.0f s", seconds) : otherwise)};
   };
@@ -151,7 +150,7 @@ GateResult sanitize(const FinalistSetup& setup) {
   if (toolkit_program("compute-sanitizer").empty())
     return {kSanitizer, not_run, "compute-sanitizer is not installed"};
   constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25, kLeastSeconds = 2;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   try {
     const Workload* const declared = scored_workload(setup);
     if (declared == nullptr) return {kSanitizer, not_run, "no workload of role score"};
@@ -168,8 +167,7 @@ GateResult sanitize(const FinalistSetup& setup) {
                     " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
-    const double spent =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double spent = watch.seconds();
     const double of_a_tool =
         std::clamp(setup.seconds - spent, kLeastSeconds, is_small ? kSmallSeconds : kFullSeconds);
     std::vector<std::future<Checked>> under_way;

@@ -126,6 +126,7 @@ class Worker {
                                 .incumbent_ns = request.incumbent_ns,
                                 .profile = request.profile,
                                 .searched_ns = request.searched_ns,
+                                .pairs_seconds = request.pairs_seconds,
                                 .versus = std::move(versus),
                                 .untimed = request.untimed});
     } catch (const CandidateFault& fault) {

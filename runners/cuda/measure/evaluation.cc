@@ -1,10 +1,10 @@
 #include "runners/cuda/measure/evaluation.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
+#include "engine/base/stopwatch.h"
 #include "runners/cuda/measure/quiet.h"
 
 namespace warpath::cuda {
@@ -39,6 +39,7 @@ bool Evaluation::judge(Running& running, Stage stage) const {
     const DeviceGate& gate = *gates_.device_gate(name);
     GateResult result;
     Status status = gate.declared().failure;
+    const Stopwatch watch;
     try {
       result = gate.judge(running.trial);
     } catch (const CandidateFault& fault) {
@@ -62,6 +63,7 @@ bool Evaluation::judge(Running& running, Stage stage) const {
       running.reply.status = status;
       running.reply.log = result.detail;
     }
+    result.seconds = watch.rounded_seconds();
     running.reply.gates.push_back(std::move(result));
     if (failed) return false;
   }
@@ -190,7 +192,7 @@ void Evaluation::leave_out(Running& running, Stage last) const {
 }
 
 TrialReply Evaluation::run(const TrialRequest& request) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   TrialReply reply;
   reply.status = Status::ok;
   try {
@@ -212,7 +214,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       reply.objective_ns = trial.objective_ns();
       if (confirmed_ns_ == 0)
         confirmed_ns_ = request.incumbent_ns > 0 ? request.incumbent_ns : reply.objective_ns;
-      const auto asked = std::chrono::steady_clock::now();
+      const Stopwatch confirming;
       const bool confirms =
           request.stage >= Stage::confirmation || worth_confirming(running, request);
       if (is_baseline) baseline_launch_ns_ = longest_launch_ns(trial);
@@ -220,8 +222,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       if (light) leave_out(running, request.stage);
       if (confirms && !light) good = judge(running, Stage::confirmation);
       if (confirms && request.stage == Stage::screening) {
-        confirming_seconds_ +=
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+        confirming_seconds_ += confirming.seconds();
         if (good) confirmed_ns_ = std::min(confirmed_ns_, reply.objective_ns);
       }
       if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
@@ -246,7 +247,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     reply.poisoned = reply.poisoned || fault.poisoned;
     reply.gates.push_back({std::string(kLaunchGate), GateResult::Answer::fail, fault.detail});
   }
-  reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  reply.seconds = watch.seconds();
   lane_seconds_ += reply.seconds;
   return reply;
 }

@@ -76,6 +76,7 @@ struct Description<Evaluate> : Unnamed<&Evaluate::candidate,
                                        &Evaluate::profile,
                                        &Evaluate::rival,
                                        &Evaluate::searched_ns,
+                                       &Evaluate::pairs_seconds,
                                        &Evaluate::versus,
                                        &Evaluate::untimed> {};
 template <>

@@ -57,6 +57,7 @@ struct Evaluate {
   bool profile = false;
   std::optional<Candidate> rival;  ///< the incumbent, if it is not the worker's own
   double searched_ns = 0;          ///< as in RunRequest
+  double pairs_seconds = 0;        ///< as in TrialRequest
   /// `rival` is for this evaluation only, and the pairs are reported against it instead of the
   /// baseline
   bool versus = false;

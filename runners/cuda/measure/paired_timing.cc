@@ -8,6 +8,7 @@
 
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
+#include "engine/base/stopwatch.h"
 
 namespace warpath::cuda {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 /// Between attempts, and doubled after each try on a busy device: what disturbs may be short.
 constexpr std::chrono::milliseconds kFirstWait{200};
 constexpr int kTries = 6;
+/// QuietLimits::width_together once the time is over: no end of it is 1.5 % from the middle.
+constexpr double kLateWidth = 0.03;
 
 /// Throws the fault of a device that could not be had quietly.
 [[noreturn]] void throw_busy(const std::string& why) {
@@ -86,10 +89,15 @@ double sustained_over_rested(Trial& trial) {
 QuietPairs time_quietly(Trial& other, Trial& trial) {
   std::vector<Take> takes;
   std::vector<std::vector<BlockPairs>> blocks;
+  const Stopwatch watch;
   for (;;) {
     takes.push_back(one_take(other, trial, blocks.emplace_back()));
+    const double most_seconds = trial.request().pairs_seconds;
+    const bool is_late = most_seconds > 0 && watch.seconds() >= most_seconds;
+    QuietLimits limits;
+    if (is_late) limits.width_together = kLateWidth;
     const QuietJudgement judgement =
-        judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns());
+        judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns(), limits);
     if (judgement.next == QuietJudgement::Next::give_up) {
       const std::string spread =
           format("; its own blocks spread by %.1f %%, the other's by %.1f %%",

@@ -120,7 +120,7 @@ QuietJudgement judge_takes(std::span<const Take> takes,
   const bool kernel_varies = last_is_quiet && together.size() >= 2 && all_agree;
   if (kernel_varies) {
     const Gain gain = gain_of(together);
-    if (gain.interval.high - gain.interval.low <= limits.width)
+    if (gain.interval.high - gain.interval.low <= limits.width_together)
       return {.next = Next::accept,
               .counted = quiet,
               .why = out.why + ", in " + std::to_string(quiet.size()) + " takes that agree"};

@@ -46,7 +46,8 @@ struct QuietLimits {
   /// maximum slowdown of the canary before a take relative to the fastest one; the canary after a
   /// take is slow from heat
   double canary_slower = 0.10;
-  double width = 0.02;  ///< maximum width of the 99 % interval of the log ratio
+  double width = 0.02;           ///< maximum width of the 99 % interval of the log ratio
+  double width_together = 0.02;  ///< the same for takes that agree
   /// maximum difference between a candidate's time and the search's before it is timed again
   double differs = 0.03;
   /// maximum difference between takes that confirm each other, unless their intervals explain more

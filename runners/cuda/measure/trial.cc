@@ -1,11 +1,11 @@
 #include "runners/cuda/measure/trial.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "engine/base/round_up.h"
 #include "engine/base/statistics.h"
+#include "engine/base/stopwatch.h"
 
 namespace warpath::cuda {
 namespace {
@@ -398,7 +398,7 @@ std::string Trial::profile() {
   Counters* const device_counters = bench_.counters(why);
   if (device_counters == nullptr) return why;
   const InputSet& set = declared_set(w, 0);
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto readings = device_counters->collect(
       [&] {
         problem_.restore(w, 0, set);
@@ -410,9 +410,7 @@ std::string Trial::profile() {
   if (!readings) return why;
   counters = *readings;
   add_facts(counters, diagnosis);
-  diagnosis.facts["counter_seconds"] = {
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      FactSource::measured};
+  diagnosis.facts["counter_seconds"] = {watch.seconds(), FactSource::measured};
   return "";
 }
 

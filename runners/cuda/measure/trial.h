@@ -24,6 +24,9 @@ struct TrialRequest {
   double incumbent_ns = 0;  ///< objective time of the best so far; 0: none, do not race
   bool profile = false;
   double searched_ns = 0;  ///< objective time measured by the search; 0: unknown
+  /// Wall time for what is reported, after which a wider interval is accepted from takes that
+  /// agree; 0: not limited.
+  double pairs_seconds = 0;
   /// what the pairs are reported against instead of the baseline
   std::optional<Candidate> versus{};
   bool untimed = false;  ///< gates of screening alone; no launch is timed

@@ -72,10 +72,11 @@ class FakeDevice {
 QuietJudgement measured(FakeDevice& device,
                         double searched_ns,
                         std::vector<Take>& takes,
-                        double rest_ns = 40e3) {
+                        double rest_ns = 40e3,
+                        const QuietLimits& limits = {}) {
   for (;;) {
     takes.push_back(device.take());
-    QuietJudgement judgement = judge_takes(takes, searched_ns, rest_ns);
+    QuietJudgement judgement = judge_takes(takes, searched_ns, rest_ns, limits);
     if (judgement.next != Next::again) return judgement;
   }
 }
@@ -202,6 +203,38 @@ TEST_CASE(
     CHECK(gain.interval.high - gain.interval.low <= 0.02);
   }
   CHECK(accepted < 20);
+}
+
+TEST_CASE("once time is over takes that agree count at a greater width, and are as true") {
+  constexpr QuietLimits kLate{.width_together = 0.03};
+  const double truth = std::log(4 / 1.066) + 2.0 / 3 * std::log(1.066);
+  int sooner = 0, accepted = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    FakeDevice device(seed);
+    device.flips = true;
+    device.flip_share = 1.0 / 3;
+    device.flip_factor = 1.066;
+    device.pairs = 30;
+    std::vector<Take> usual, takes, counted;
+    static_cast<void>(measured(device, 0, usual));
+    device = FakeDevice(seed);
+    device.flips = true;
+    device.flip_share = 1.0 / 3;
+    device.flip_factor = 1.066;
+    device.pairs = 30;
+    const QuietJudgement judgement = measured(device, 0, takes, 40e3, kLate);
+    CHECK(takes.size() <= usual.size());
+    sooner += takes.size() < usual.size() ? 1 : 0;
+    if (judgement.next != Next::accept) continue;
+    ++accepted;
+    for (const std::size_t i : judgement.counted) counted.push_back(takes[i]);
+    const Gain gain = gain_of(counted);
+    CHECK(gain.interval.high - gain.interval.low <= kLate.width_together);
+    CHECK(std::abs(gain.log_ratio - truth) <= 0.02);
+  }
+  CHECK(accepted >= 36);
+  CHECK(sooner >= 20);
 }
 
 TEST_CASE("launches of two kinds count by how often they come, the same in every measurement") {
