@@ -116,6 +116,8 @@ void limit(int resource, std::int64_t most) {
   if (failed == 0) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
+    if (spec.niceness > 0)
+      ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + spec.niceness);
     limit(RLIMIT_AS, spec.memory_bytes);
     limit(RLIMIT_FSIZE, spec.file_bytes);
     limit(RLIMIT_CPU, spec.cpu_seconds);

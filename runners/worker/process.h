@@ -30,6 +30,7 @@ struct ProcessSpec {
   /// A descriptor that the program and what it starts keep open, as 4, so that its lock lasts as
   /// long as they do; -1: none.
   int held = -1;
+  int niceness = 0;  ///< added to the caller's: from 0, as urgent as the caller, to 19
 };
 
 enum class ProcessEnd : std::uint8_t {

@@ -29,6 +29,7 @@ ProcessSpec locked_down(const LockedWorker& worker, const std::string& folder) {
   spec.memory_bytes = static_cast<std::int64_t>(worker.memory_bytes);
   spec.file_bytes = 1;
   spec.open_files = kOpenFiles;
+  spec.niceness = worker.niceness;
   return spec;
 }
 

@@ -21,6 +21,7 @@ namespace warpath {
 struct LockedWorker {
   std::vector<std::string> argv;   ///< argv[0]: absolute path of the program
   std::uint64_t memory_bytes = 0;  ///< address-space limit; 0: none
+  int niceness = 0;                ///< as in ProcessSpec
 };
 
 /// How a worker ended.

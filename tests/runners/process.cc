@@ -51,6 +51,16 @@ std::size_t open_descriptors() {
 
 TEST_SUITE_BEGIN("process");
 
+TEST_CASE(
+    "a process may be less urgent than the one that starts it, and those that it starts too") {
+  ProcessSpec spec = shell("nice; sh -c nice");
+  const std::string own = run_process(spec, 10s, 4096).output;
+  spec.niceness = 3;
+  const int before = std::stoi(own);
+  const std::string expected = std::to_string(std::min(before + 3, 19)) + "\n";
+  CHECK(run_process(spec, 10s, 4096).output == expected + expected);
+}
+
 TEST_CASE("the last line of an output is the last that says something") {
   using warpath::last_line;
   CHECK(last_line("first\nsecond \r\n\n") == "second");

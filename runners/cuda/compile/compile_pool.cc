@@ -83,13 +83,18 @@ std::optional<CompilePool::Job> CompilePool::next(const std::stop_token& stop) {
   return job;
 }
 
+/// Whoever launches on a device is not to wait for a core while others compile.
+constexpr int kNiceness = 10;
+
 /// A worker that has sent its hello; null after too many failures in a row, or at the end.
 std::unique_ptr<WorkerProcess> CompilePool::start(const std::stop_token& stop) {
   while (!stop.stop_requested() && problem().empty()) {
     std::string why;
     try {
-      auto worker = std::make_unique<WorkerProcess>(LockedWorker{
-          .argv = options_.worker_argv, .memory_bytes = options_.setup.limits.memory_bytes});
+      auto worker = std::make_unique<WorkerProcess>(
+          LockedWorker{.argv = options_.worker_argv,
+                       .memory_bytes = options_.setup.limits.memory_bytes,
+                       .niceness = kNiceness});
       worker->send(setup_message_);
       const WorkerReply reply = worker->wait(options_.start_seconds, stop);
       WorkerHello hello;
