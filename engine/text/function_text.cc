@@ -1,6 +1,6 @@
 #include "engine/text/function_text.h"
 
-#include <array>
+#include "engine/text/vector_type.h"
 
 namespace warpath {
 namespace {
@@ -214,25 +214,15 @@ bool is_keyword(std::string_view word) {
 
 bool is_cuda_name(std::string_view word) {
   static const NameSet kNames{
-      "threadIdx",   "blockIdx",     "blockDim",    "gridDim",     "warpSize",
-      "dim3",        "half",         "half2",       "nv_half",     "nv_half2",
-      "nv_bfloat16", "nv_bfloat162", "bfloat16",    "uint",        "ushort",
-      "uchar",       "ulong",        "uchar",       "schar",       "NULL",
-      "INFINITY",    "NAN",          "nvcuda",      "wmma",        "cooperative_groups",
-      "cuda",        "std",          "cudaError_t", "cudaStream_t"};
+      "threadIdx", "blockIdx", "blockDim",    "gridDim",     "warpSize",    "dim3",
+      "half",      "half2",    "nv_half",     "nv_half2",    "nv_bfloat16", "bfloat16",
+      "uint",      "ushort",   "uchar",       "ulong",       "uchar",       "schar",
+      "NULL",      "INFINITY", "NAN",         "nvcuda",      "wmma",        "cooperative_groups",
+      "cuda",      "std",      "cudaError_t", "cudaStream_t"};
   if (word.ends_with("_t") || word.starts_with("__") || word.starts_with("cuda") ||
       word.starts_with("CUDA"))
     return true;
-  if (kNames.contains(word)) return true;
-  if (word.empty() || word.back() < '1' || word.back() > '4') return false;
-  std::string_view base = word.substr(0, word.size() - 1);
-  if (base.starts_with('u')) base.remove_prefix(1);
-  constexpr std::array<std::string_view, 7> kVectors{"char",     "short", "int",   "long",
-                                                     "longlong", "float", "double"};
-  for (const std::string_view vector : kVectors) {
-    if (base == vector) return true;
-  }
-  return false;
+  return kNames.contains(word) || vector_type_of(word).has_value();
 }
 
 bool is_member(const CodeText& code, std::size_t at) {
