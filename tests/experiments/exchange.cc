@@ -7,7 +7,7 @@
 
 #include "experiments/exchange/definition.h"
 #include "experiments/exchange/solution_text.h"
-#include "tests/experiments/exported.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;

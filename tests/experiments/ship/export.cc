@@ -8,7 +8,7 @@
 #include "experiments/ship/export_folder.h"
 #include "experiments/ship/expression_code.h"
 #include "experiments/ship/template_text.h"
-#include "tests/experiments/exported.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
 #include "tests/support/recorded_gpu_run.h"
 #include "tests/support/spec_fixtures.h"

@@ -8,7 +8,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_moves.h"
-#include "tests/moves/row_kernels.h"
+#include "tests/moves/rows/row_kernels.h"
 #include "tests/support/move_path.h"
 
 using namespace warpath;

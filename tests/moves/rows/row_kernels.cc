@@ -1,4 +1,4 @@
-#include "tests/moves/row_kernels.h"
+#include "tests/moves/rows/row_kernels.h"
 
 #include "engine/base/error.h"
 #include "tests/support/move_path.h"
@@ -198,7 +198,7 @@ KernelSpec row_kernel(const std::string& name) {
   for (KernelSpec& spec : row_kernels()) {
     if (spec.name == name) return spec;
   }
-  throw bad_input("row kernel", name, "a name of tests/moves/row_kernels.cc");
+  throw bad_input("row kernel", name, "a name of tests/moves/rows/row_kernels.cc");
 }
 
 }  // namespace warpath::test

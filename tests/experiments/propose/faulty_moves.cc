@@ -1,4 +1,4 @@
-#include "tests/experiments/faulty_moves.h"
+#include "tests/experiments/propose/faulty_moves.h"
 
 #include <unistd.h>
 

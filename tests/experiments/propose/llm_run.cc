@@ -20,7 +20,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/rng.h"
 #include "runners/worker/process.h"
-#include "tests/experiments/llm_model.h"
+#include "tests/experiments/propose/llm_model.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "tests/moves/row_kernels.h"
+#include "tests/moves/rows/row_kernels.h"
 #include "tests/support/move_path.h"
 
 using namespace warpath;

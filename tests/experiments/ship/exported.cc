@@ -1,4 +1,4 @@
-#include "tests/experiments/exported.h"
+#include "tests/experiments/ship/exported.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 
 #include "engine/base/rng.h"
 #include "experiments/ship/deployment.h"
-#include "tests/experiments/exported.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
 #include "tests/support/recorded_gpu_run.h"
 

@@ -16,7 +16,7 @@
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"
 #include "runners/cuda/options.h"
-#include "tests/experiments/faulty_moves.h"
+#include "tests/experiments/propose/faulty_moves.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath;

@@ -6,7 +6,7 @@
 
 #include "engine/spec/launch.h"
 #include "engine/spec/spec_load.h"
-#include "tests/experiments/exported.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
 #include "tests/support/recorded_gpu_run.h"
 
