@@ -146,7 +146,6 @@ Span argument_span(const Unit& unit, const Expr& e) {
 class IndexMathStrength final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "index_math_strength"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"fast_math", "M18"}; }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {

@@ -13,7 +13,6 @@ namespace {
 class Normalise final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "normalise"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"normalize"}; }
   [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {

@@ -41,7 +41,6 @@ const Stmt* early_return(const Function& kernel) {
 class PadTailAndMask final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "pad_tail_and_mask"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M19"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

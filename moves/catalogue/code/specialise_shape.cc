@@ -75,9 +75,6 @@ std::vector<Size> find_sizes(const MoveContext& context, const KernelModel& mode
 class SpecialiseShape final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "specialise_shape"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"specialize_shape", "M1"};
-  }
   [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {

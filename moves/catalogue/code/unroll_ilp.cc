@@ -180,7 +180,6 @@ bool is_written_out(const Unit& unit, const Loop& loop, std::optional<std::int64
 class UnrollIlp final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "unroll_ilp"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M16"}; }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {

@@ -311,9 +311,6 @@ class TileWriter {
 class BalanceRanges final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "balance_ranges"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"nonzero_split", "csr_stream"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

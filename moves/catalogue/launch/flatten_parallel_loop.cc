@@ -24,7 +24,6 @@ using namespace model;
 class FlattenParallelLoop final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "flatten_parallel_loop"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M11"}; }
 
  private:
   [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,

@@ -21,7 +21,6 @@ constexpr std::array<std::int64_t, 4> kGroups{8, 4, 16, 2};
 class GroupedGemmColmajor final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "grouped_gemm_colmajor"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"rasterise_blocks"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

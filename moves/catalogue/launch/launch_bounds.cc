@@ -52,7 +52,6 @@ std::int64_t threads_of(const MoveContext& context) {
 class LaunchBounds final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "launch_bounds"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M12"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

@@ -20,7 +20,6 @@ constexpr std::string_view kBlockSite = "block";
 class PersistentGrid final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "persistent_grid"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M15"}; }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {

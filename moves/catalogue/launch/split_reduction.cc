@@ -241,7 +241,6 @@ class SplitFinder {
 class SplitReduction final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "split_reduction"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"split_k", "M14"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

@@ -111,9 +111,6 @@ std::optional<std::vector<Transfer>> accesses_of(const KernelModel& model,
 class CachePolicy final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "cache_policy_cg"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"cache_policy", "M27"};
-  }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {

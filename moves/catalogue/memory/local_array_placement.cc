@@ -34,7 +34,6 @@ enum Place : std::int64_t { register_array, shared_array, place_count };
 class LocalArrayPlacement final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "local_array_placement"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M21"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

@@ -84,9 +84,6 @@ const Stmt* setting(const KernelFacts& facts, const Stmt& loop, const Access& ac
 class PromoteScalars final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "promote_scalars"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"promote_scalars_restrict", "M13"};
-  }
 
  private:
   [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,

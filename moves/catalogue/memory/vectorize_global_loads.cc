@@ -41,7 +41,6 @@ std::int64_t bytes_of(const PackPlan& plan) {
 class VectorizeGlobalLoads final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "vectorize_global_loads"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M6"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

@@ -127,9 +127,6 @@ std::optional<Target> find_target(const MoveContext& context,
 class AvoidAtomicsReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "avoid_atomics_reduce"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"privatise_atomics", "M8"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

@@ -27,9 +27,6 @@ constexpr std::array<std::int64_t, 4> kClusters{1, 2, 4, 8};
 class ParalleliseRowLoop final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "parallelise_row_loop"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"parallelize_row_loop", "M2"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

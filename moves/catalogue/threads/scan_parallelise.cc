@@ -67,9 +67,6 @@ class RowOfThread {
 class ScanParallelise final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "scan_parallelise"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"scan_parallelize", "M26"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

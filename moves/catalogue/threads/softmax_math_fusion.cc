@@ -26,9 +26,6 @@ enum Form : std::int64_t { registers, shared, one_pass, online, recompute, rever
 class SoftmaxMathFusion final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "softmax_math_fusion"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"pass_fusion_onchip", "M10"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

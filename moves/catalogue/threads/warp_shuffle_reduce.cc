@@ -233,7 +233,6 @@ std::vector<ReductionSite> reduction_sites(const MoveContext& context,
 class WarpShuffleReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "warp_shuffle_reduce"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M3"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;

@@ -371,7 +371,6 @@ class Pipeline {
 class EnableAsyncPipeline final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "enable_async_pipeline"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"M20"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

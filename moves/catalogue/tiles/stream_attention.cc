@@ -51,7 +51,6 @@ constexpr std::array<std::array<int, 5>, 8> kAttentionTiles{{
 class StreamAttention final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "stream_attention"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"flash_attention"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

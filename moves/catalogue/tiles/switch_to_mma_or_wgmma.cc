@@ -95,9 +95,6 @@ std::string device_problem(const DeviceFacts& device,
 class SwitchToMmaOrWgmma final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "switch_to_mma_or_wgmma"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override {
-    return {"M9", "switch_to_tensor_core"};
-  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
