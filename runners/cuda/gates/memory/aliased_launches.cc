@@ -63,7 +63,8 @@ class AliasedLaunches final : public DeviceGate {
                                   trial.at(w).tensors[pair.second].arg->name;
         const bool both_read = trial.at(w).tensors[pair.second].is_read();
         std::unique_ptr<InputSet> equal;
-        if (both_read) equal = trial.problem().set_with_equal(w, pair.first, pair.second);
+        if (both_read)
+          equal = trial.problem().inputs().with_equal(trial.at(w), pair.first, pair.second);
         const InputSet& set = equal ? *equal : trial.declared_set(w, 0);
         if (!baseline_passes(trial, w, pair, set)) continue;
         const Comparison result = launch(trial, w, pair, set);

@@ -1,5 +1,6 @@
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/guard_check.h"
+#include "runners/cuda/measure/baseline_reach.h"
 #include "runners/inputs/input_choices.h"
 
 namespace warpath::cuda {
@@ -32,7 +33,7 @@ class Distributions final : public DeviceGate {
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "another distribution");
         if (!result.passed) {
-          if (!trial.problem().baseline_on(w, *set).tells()) continue;
+          if (!baseline_on(trial.problem(), w, *set).tells()) continue;
           return fail(where(trial, w, *set) + result.detail);
         }
         ++judged;

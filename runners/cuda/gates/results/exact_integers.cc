@@ -1,5 +1,6 @@
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/measure/baseline_reach.h"
 
 namespace warpath::cuda {
 namespace {
@@ -32,7 +33,7 @@ class ExactIntegers final : public DeviceGate {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (const auto& set : trial.problem().family_sets(w)) {
         if (set->family != InputFamily::small_integers ||
-            !trial.problem().baseline_on(w, *set).is_exact)
+            !baseline_on(trial.problem(), w, *set).is_exact)
           continue;
         judged = true;
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());

@@ -43,7 +43,7 @@ class Metamorphic final : public DeviceGate {
       for (std::size_t t = 0; t < tensors.size() && inputs < kMostInputs; ++t) {
         if (tensors[t].role != ArgRole::input || !info(tensors[t].dtype).is_float) continue;
         ++inputs;
-        const auto scaled = trial.problem().scaled_set(w, t);
+        const auto scaled = trial.problem().inputs().scaled(trial.at(w), t);
         const auto powers =
             powers_of_baseline(trial, w, *scaled, portable::huge_exponent(tensors[t].dtype));
         if (!powers) continue;

@@ -3,6 +3,7 @@
 #include "engine/base/format.h"
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/measure/baseline_reach.h"
 #include "runners/inputs/reach.h"
 
 namespace warpath::cuda {
@@ -25,9 +26,9 @@ bool allows_approximations(const KernelSpec& spec) {
 /// The greatest relative norm that a correct kernel's errors may have on `set`.
 double allowed_norm(Trial& trial, std::size_t w, const InputSet& set) {
   double allowed =
-      std::max(kGrowth * trial.problem().baseline_on(w, set).result.relative_norm, kLeastNorm);
+      std::max(kGrowth * baseline_on(trial.problem(), w, set).result.relative_norm, kLeastNorm);
   const std::vector<TensorPlace>& tensors = trial.at(w).tensors;
-  const std::vector<Reach>& reach = trial.problem().reach(w, set);
+  const std::vector<Reach>& reach = reach_on(trial.problem(), w, set);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
     // A result of 16 bits is off by its own rounding, wherever else sums are rounded.
@@ -58,13 +59,13 @@ class Precision final : public DeviceGate {
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "inputs that need the whole mantissa");
         const bool is_small = result.passed && result.relative_norm <= kLeastNorm;
-        if (!is_small && !trial.problem().baseline_on(w, *set).tells()) continue;
+        if (!is_small && !baseline_on(trial.problem(), w, *set).tells()) continue;
         judged = true;
         if (is_small || (result.passed && result.relative_norm <= allowed_norm(trial, w, *set)))
           continue;
         return fail(where(trial, w, *set) + "relative error " +
                     number_text(result.relative_norm, 3) + ", the baseline's is " +
-                    number_text(trial.problem().baseline_on(w, *set).result.relative_norm, 3) +
+                    number_text(baseline_on(trial.problem(), w, *set).result.relative_norm, 3) +
                     "; " + result.detail);
       }
     }

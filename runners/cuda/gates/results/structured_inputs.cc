@@ -1,6 +1,7 @@
 #include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/guard_check.h"
+#include "runners/cuda/measure/baseline_reach.h"
 #include "runners/inputs/input_choices.h"
 
 namespace warpath::cuda {
@@ -32,10 +33,10 @@ class StructuredInputs final : public DeviceGate {
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "structured inputs");
         if (!result.passed) {
-          if (!trial.problem().baseline_on(w, *set).tells()) continue;
+          if (!baseline_on(trial.problem(), w, *set).tells()) continue;
           // This candidate or an earlier one may have done so: another worker, where only this one
           // runs, judges it again.
-          if (!trial.problem().intact(w, *set))
+          if (!trial.problem().inputs().intact(trial.at(w), *set))
             throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given",
                                  true};
           return fail(where(trial, w, *set) + result.detail);

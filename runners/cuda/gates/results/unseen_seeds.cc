@@ -34,7 +34,7 @@ class Vault final : public DeviceGate {
       return not_run(why);
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (int i = 0; i < 2; ++i) {
-        const auto set = trial.problem().fresh_set(w, trial.bench().secret());
+        const auto set = trial.problem().inputs().fresh(trial.at(w), trial.bench().secret());
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "an unseen set");
         if (!result.passed && result.worst_ratio > kLuck * baseline_ratio(trial, w, *set))
