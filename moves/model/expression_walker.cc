@@ -1,6 +1,7 @@
+#include "moves/model/expression_walker.h"
+
 #include <algorithm>
 
-#include "moves/model/kernel_walker.h"
 #include "moves/syntax/argument_effects.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
@@ -34,21 +35,21 @@ bool is_store_intrinsic(std::string_view name) {
 
 }  // namespace
 
-/// Notes values of names without accesses or effects: for what is looked at ahead of its turn.
-void KernelWalker::visit_quietly(const Expr& e) {
+void ExpressionWalker::visit_quietly(const Expr& e) {
   walk(e, [&](const Expr& inner) {
     note_name(inner);
     return true;
   });
 }
 
-void KernelWalker::note_name(const Expr& e) {
+void ExpressionWalker::note_name(const Expr& e) {
   if (e.kind != ExprKind::name) return;
-  const auto declared = state_.declared.find(&e);
-  if (declared != state_.declared.end()) state_.values[&e] = variables_.value_of(*declared->second);
+  const auto declared = at_.state.declared.find(&e);
+  if (declared != at_.state.declared.end())
+    at_.state.values[&e] = at_.variables.value_of(*declared->second);
 }
 
-void KernelWalker::visit(const Expr& e, Mode mode) {
+void ExpressionWalker::visit(const Expr& e, Mode mode) {
   switch (e.kind) {
     case ExprKind::name:
       note_name(e);
@@ -119,38 +120,38 @@ void KernelWalker::visit(const Expr& e, Mode mode) {
 }
 
 /// A cast to a class: neither a number nor a pointer.
-bool KernelWalker::makes_object(const Expr& cast) const {
-  const std::string type = unit_.resolved_type(plain_type(cast));
+bool ExpressionWalker::makes_object(const Expr& cast) const {
+  const std::string type = at_.unit.resolved_type(plain_type(cast));
   return type.find_first_of("*&") == std::string::npos && size_of_type(type) == 0;
 }
 
 /// The base of a subscript that is a row of an array with more dimensions is no access of its own.
-bool KernelWalker::is_row(const Expr& e) const {
+bool ExpressionWalker::is_row(const Expr& e) const {
   return e.arg(0).kind == ExprKind::subscript || e.arg(0).kind == ExprKind::cast;
 }
 
-void KernelWalker::logical(const Expr& e) {
+void ExpressionWalker::logical(const Expr& e) {
   const bool both = e.op == "&&" || e.op == "and";
   const bool either = e.op == "||" || e.op == "or";
   if (both || either) {
-    add_guard(e.arg(0), either, *e.stmt);
+    at_.add_guard(e.arg(0), either, *e.stmt);
     visit(e.arg(1), Mode::read);
-    guards_.pop_back();
+    at_.guards.pop_back();
   } else {
     visit(e.arg(1), Mode::read);
   }
 }
 
-void KernelWalker::conditional(const Expr& e) {
+void ExpressionWalker::conditional(const Expr& e) {
   visit(e.arg(0), Mode::read);
   for (const bool negated : {false, true}) {
-    add_guard(e.arg(0), negated, *e.stmt);
+    at_.add_guard(e.arg(0), negated, *e.stmt);
     visit(e.arg(negated ? 2 : 1), Mode::read);
-    guards_.pop_back();
+    at_.guards.pop_back();
   }
 }
 
-void KernelWalker::assignment(const Expr& e) {
+void ExpressionWalker::assignment(const Expr& e) {
   visit(e.arg(1), Mode::read);
   visit(e.arg(0), e.op == "=" ? Mode::write : Mode::read_write);
   if (e.arg(0).kind != ExprKind::name) {
@@ -158,11 +159,11 @@ void KernelWalker::assignment(const Expr& e) {
     escape_if_pointer(e.arg(1), e.arg(0));
     return;
   }
-  const auto declared = state_.declared.find(&e.arg(0));
-  if (declared == state_.declared.end()) return;
+  const auto declared = at_.state.declared.find(&e.arg(0));
+  if (declared == at_.state.declared.end()) return;
   const Declarator& d = *declared->second;
-  const Value before = variables_.value_of(d);
-  const Value right = reader_.read(e.arg(1));
+  const Value before = at_.variables.value_of(d);
+  const Value right = at_.reader.read(e.arg(1));
   Value after;
   if (e.op == "=") {
     after = right;
@@ -183,76 +184,77 @@ void KernelWalker::assignment(const Expr& e) {
   if (d.reference) {
     changed(e.arg(0));
   } else {
-    variables_.assign(d, after);
+    at_.variables.assign(d, after);
   }
 }
 
-void KernelWalker::bumped(const Expr& e) {
+void ExpressionWalker::bumped(const Expr& e) {
   if (e.arg(0).kind != ExprKind::name) return changed(e.arg(0));
-  const auto declared = state_.declared.find(&e.arg(0));
-  if (declared == state_.declared.end()) return;
-  Value value = variables_.value_of(*declared->second);
+  const auto declared = at_.state.declared.find(&e.arg(0));
+  if (declared == at_.state.declared.end()) return;
+  Value value = at_.variables.value_of(*declared->second);
   const Polynomial one(e.op == "++" ? value.width : -value.width);
   value.full += one;
   value.source += one;
   value.subscripts.clear();
-  variables_.assign(*declared->second, value);
+  at_.variables.assign(*declared->second, value);
 }
 
 /// A variable gets a value the model does not know.
-void KernelWalker::changed(const Expr& target) {
+void ExpressionWalker::changed(const Expr& target) {
   const Expr* e = &target;
   while (e->kind == ExprKind::member || (e->kind == ExprKind::cast && !e->args.empty()) ||
          (e->kind == ExprKind::unary && e->op == "&"))
     e = e->args[0];
-  const auto declared = e->kind == ExprKind::name ? state_.declared.find(e) : state_.declared.end();
-  if (declared != state_.declared.end()) variables_.forget(*declared->second);
+  const auto declared =
+      e->kind == ExprKind::name ? at_.state.declared.find(e) : at_.state.declared.end();
+  if (declared != at_.state.declared.end()) at_.variables.forget(*declared->second);
 }
 
-void KernelWalker::escape(const Expr& e) {
-  const Value where = reader_.read(e);
-  if (where.is_pointer()) facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
+void ExpressionWalker::escape(const Expr& e) {
+  const Value where = at_.reader.read(e);
+  if (where.is_pointer()) at_.facts.arrays[static_cast<std::size_t>(where.array)].escapes = true;
 }
 
-void KernelWalker::escape_if_pointer(const Expr& value, const Expr& target) {
-  const Value where = reader_.read(value);
+void ExpressionWalker::escape_if_pointer(const Expr& value, const Expr& target) {
+  const Value where = at_.reader.read(value);
   if (where.is_pointer() && target.kind != ExprKind::name)
-    facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
+    at_.facts.arrays[static_cast<std::size_t>(where.array)].escapes = true;
 }
 
-void KernelWalker::unknown_call(const std::string& what, Span span, bool stays) {
-  facts_.has_unknown_calls = true;
-  state_.unknown_effects.push_back(
+void ExpressionWalker::unknown_call(const std::string& what, Span span, bool stays) {
+  at_.facts.has_unknown_calls = true;
+  at_.state.unknown_effects.push_back(
       {what, helper_call_ == nullptr ? span : helper_call_->span, stays});
-  if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) ==
-      facts_.unknown_calls.end())
-    facts_.unknown_calls.push_back(what);
+  if (std::find(at_.facts.unknown_calls.begin(), at_.facts.unknown_calls.end(), what) ==
+      at_.facts.unknown_calls.end())
+    at_.facts.unknown_calls.push_back(what);
 }
 
 /// The atomic is a function of the file: one of that name takes a pointer to what the address is
 /// of, or to what is not known.
-bool KernelWalker::is_of_file(const Expr& atomic) {
-  const Value where = reader_.read(atomic.arg(1));
+bool ExpressionWalker::is_of_file(const Expr& atomic) {
+  const Value where = at_.reader.read(atomic.arg(1));
   const std::string type = where.is_pointer() && where.width == 1
-                               ? facts_.arrays[static_cast<std::size_t>(where.array)].type
+                               ? at_.facts.arrays[static_cast<std::size_t>(where.array)].type
                                : std::string();
   const std::string_view f = callee(atomic);
-  if (unit_.find_function(f) == nullptr && !dtype_of_type(type)) return false;
-  return std::ranges::any_of(unit_.functions(), [&](const Function* own) {
+  if (at_.unit.find_function(f) == nullptr && !dtype_of_type(type)) return false;
+  return std::ranges::any_of(at_.unit.functions(), [&](const Function* own) {
     if (own->name != f || own->body == nullptr) return false;
     if (own->parameters.empty() || !own->template_parameters.empty() || !dtype_of_type(type))
       return true;
-    const std::string taken = unit_.resolved_type(unit_.plain_text(own->parameters[0]->type));
-    return taken == type || !(dtype_of_type(taken) || unit_.is_type_name(taken) ||
+    const std::string taken = at_.unit.resolved_type(at_.unit.plain_text(own->parameters[0]->type));
+    return taken == type || !(dtype_of_type(taken) || at_.unit.is_type_name(taken) ||
                               taken.find("::") != std::string::npos);
   });
 }
 
-void KernelWalker::call(const Expr& e, Mode mode) {
+void ExpressionWalker::call(const Expr& e, Mode mode) {
   std::string_view f = callee(e);
   if (f.starts_with("std::")) f.remove_prefix(5);
-  if (is_barrier(f)) facts_.has_barrier = true;
-  if (is_warp_op(f)) facts_.has_warp_ops = true;
+  if (is_barrier(f)) at_.facts.has_barrier = true;
+  if (is_warp_op(f)) at_.facts.has_warp_ops = true;
   const bool atomic = f.starts_with("atomic") && e.args.size() >= 2 && !is_of_file(e);
   if (atomic || is_load_intrinsic(f) || is_store_intrinsic(f)) {
     for (std::size_t i = 2; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
@@ -265,26 +267,26 @@ void KernelWalker::call(const Expr& e, Mode mode) {
             atomic ? f : std::string_view(), e);
     return;
   }
-  const auto expansion = expansion_of(unit_, e);
+  const auto expansion = expansion_of(at_.unit, e);
   for (std::size_t i = 1; i < e.args.size(); ++i)
     visit(e.arg(i), expansion && takes_address_of(*expansion, i - 1) ? Mode::none : Mode::read);
   if (expansion && helper_depth_ < kHelperDepth &&
-      ++state_.expansions < KernelFacts::State::kMaxExpansions) {
+      ++at_.state.expansions < KernelFacts::State::kMaxExpansions) {
     return expand(e, *expansion, mode);
   }
   if (e.arg(0).kind != ExprKind::name && e.arg(0).kind != ExprKind::member)
     visit(e.arg(0), Mode::read);
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
-      (!f.empty() && is_pure_function(unit_, f)))
+      (!f.empty() && is_pure_function(at_.unit, f)))
     return;
   if (reaches_only_arguments(e)) return;
   const bool of_file = std::ranges::any_of(
-      unit_.functions(), [&](const Function* function) { return function->name == f; });
+      at_.unit.functions(), [&](const Function* function) { return function->name == f; });
   unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f), e.span, of_file);
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     escape(e.arg(i));
     const bool by_reference = std::any_of(
-        state_.writes.begin(), state_.writes.end(),
+        at_.state.writes.begin(), at_.state.writes.end(),
         [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
     if (by_reference || e.arg(i).is_op(ExprKind::unary, "&")) changed(e.arg(i));
   }
@@ -292,23 +294,23 @@ void KernelWalker::call(const Expr& e, Mode mode) {
 
 /// A function of the file that touches nothing but what its arguments are or point to, anywhere in
 /// it: the call has these accesses.
-bool KernelWalker::reaches_only_arguments(const Expr& e) {
-  if (state_.declared.contains(&e.arg(0))) return false;  // a variable is called
-  const auto effects = argument_effects(unit_, e);
+bool ExpressionWalker::reaches_only_arguments(const Expr& e) {
+  if (at_.state.declared.contains(&e.arg(0))) return false;  // a variable is called
+  const auto effects = argument_effects(at_.unit, e);
   if (!effects) return false;
   std::vector<std::pair<int, AccessKind>> touched;  // arrays
   std::vector<const Expr*> set;                     // variables
   for (std::size_t i = 0; i < effects->size(); ++i) {
     const Expr& argument = e.arg(i + 1);
     const ArgumentEffect effect = (*effects)[i];
-    Value where = reader_.read(argument);
-    if (!where.is_pointer() && effect > ArgumentEffect::copies) where = reader_.place(argument);
+    Value where = at_.reader.read(argument);
+    if (!where.is_pointer() && effect > ArgumentEffect::copies) where = at_.reader.place(argument);
     if (where.is_pointer()) {
       const bool reads = effect == ArgumentEffect::reads;
       touched.emplace_back(where.array, reads ? AccessKind::read : AccessKind::read_write);
     } else if (effect == ArgumentEffect::copies) {
-      const std::string type = type_of(facts_, argument);
-      if (size_of_type(unit_.resolved_type(type)) == 0) return false;  // no number
+      const std::string type = type_of(at_.facts, argument);
+      if (size_of_type(at_.unit.resolved_type(type)) == 0) return false;  // no number
     } else if (effect != ArgumentEffect::none) {
       const bool address = argument.is_op(ExprKind::unary, "&");
       const Declarator* const variable = variable_in(address ? argument.arg(0) : argument);
@@ -332,16 +334,16 @@ bool KernelWalker::reaches_only_arguments(const Expr& e) {
 }
 
 /// The variable that an lvalue is or is a member of; null if it is in memory, or not known.
-const Declarator* KernelWalker::variable_in(const Expr& lvalue) const {
+const Declarator* ExpressionWalker::variable_in(const Expr& lvalue) const {
   const Expr* root = &lvalue;
   while (root->is_op(ExprKind::member, ".")) root = root->args[0];
   const auto declared =
-      root->is(ExprKind::name) ? state_.declared.find(root) : state_.declared.end();
-  return declared == state_.declared.end() ? nullptr : declared->second;
+      root->is(ExprKind::name) ? at_.state.declared.find(root) : at_.state.declared.end();
+  return declared == at_.state.declared.end() ? nullptr : declared->second;
 }
 
 /// Of a macro's argument the address alone is asked for: `(reinterpret_cast<float4*>(&(v))[0])`.
-bool KernelWalker::takes_address_of(const Expansion& expansion, std::size_t parameter) {
+bool ExpressionWalker::takes_address_of(const Expansion& expansion, std::size_t parameter) {
   if (!expansion.is_macro) return false;
   int uses = 0, addresses = 0;
   const auto is_it = [&](const Expr& e) {
@@ -356,12 +358,12 @@ bool KernelWalker::takes_address_of(const Expansion& expansion, std::size_t para
 }
 
 /// The accesses of what a call stands for are those of the call.
-void KernelWalker::expand(const Expr& e, const Expansion& expansion, Mode mode) {
-  if (const auto names = state_.macro_names.find(&e); names != state_.macro_names.end()) {
+void ExpressionWalker::expand(const Expr& e, const Expansion& expansion, Mode mode) {
+  if (const auto names = at_.state.macro_names.find(&e); names != at_.state.macro_names.end()) {
     for (const auto& [name, declarator] : names->second)
-      state_.macro_values[{&e, name}] = variables_.value_of(*declarator);
+      at_.state.macro_values[{&e, name}] = at_.variables.value_of(*declarator);
   }
-  reader_.bind(e, expansion);
+  at_.reader.bind(e, expansion);
   ++helper_depth_;
   const Expr* const outer = helper_call_;
   if (helper_call_ == nullptr) helper_call_ = &e;
@@ -370,7 +372,7 @@ void KernelWalker::expand(const Expr& e, const Expansion& expansion, Mode mode) 
   --helper_depth_;
 }
 
-void KernelWalker::visit_helper(const Expr& e, Mode mode) {
+void ExpressionWalker::visit_helper(const Expr& e, Mode mode) {
   if (e.kind == ExprKind::name) return;
   if (e.kind == ExprKind::call) return call(e, mode);
   for (const Expr* arg : e.args) {
@@ -388,15 +390,15 @@ void KernelWalker::visit_helper(const Expr& e, Mode mode) {
   if (memory && mode != Mode::none) access(e, mode);
 }
 
-void KernelWalker::access(const Expr& e, Mode mode) {
-  const Value where = reader_.place(e);
+void ExpressionWalker::access(const Expr& e, Mode mode) {
+  const Value where = at_.reader.place(e);
   if (!where.is_pointer()) {
     // A subscript of something that is no array of the kernel: a member array, a vector's
     // operator[].
     if (!is_local_object(e, mode)) unknown_call(plain_text(e), e.span, true);
     return;
   }
-  const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+  const Array& array = at_.facts.arrays[static_cast<std::size_t>(where.array)];
   if (e.kind == ExprKind::subscript && where.width == 1 &&
       where.dimensions < static_cast<int>(array.extents.size()))
     return;  // a row
@@ -407,11 +409,11 @@ void KernelWalker::access(const Expr& e, Mode mode) {
 }
 
 /// A write by a macro to what is its argument is not followed.
-bool KernelWalker::is_local_object(const Expr& e, Mode mode) const {
+bool ExpressionWalker::is_local_object(const Expr& e, Mode mode) const {
   const Expr* root = e.args[0];
   for (;;) {
-    const auto argument = state_.macro_arguments.find(root);
-    if (argument != state_.macro_arguments.end()) {
+    const auto argument = at_.state.macro_arguments.find(root);
+    if (argument != at_.state.macro_arguments.end()) {
       if (mode != Mode::read) return false;
       root = argument->second;
     } else if (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
@@ -423,27 +425,27 @@ bool KernelWalker::is_local_object(const Expr& e, Mode mode) const {
     }
   }
   const auto declared =
-      root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
-  return declared != state_.declared.end() && !declared->second->is_pointer() &&
+      root->kind == ExprKind::name ? at_.state.declared.find(root) : at_.state.declared.end();
+  return declared != at_.state.declared.end() && !declared->second->is_pointer() &&
          declared->second->function != nullptr;
 }
 
-void KernelWalker::pointed(const Expr& pointer,
-                           AccessKind kind,
-                           std::string_view atomic_op,
-                           const Expr& call) {
-  const Value where = reader_.read(pointer);
+void ExpressionWalker::pointed(const Expr& pointer,
+                               AccessKind kind,
+                               std::string_view atomic_op,
+                               const Expr& call) {
+  const Value where = at_.reader.read(pointer);
   if (!where.is_pointer()) return unknown_call(std::string(callee(call)), call.span, true);
   const bool element =
       pointer.is_op(ExprKind::unary, "&") && pointer.arg(0).kind == ExprKind::subscript;
   record(element ? pointer.arg(0) : call, where, kind, atomic_op);
 }
 
-void KernelWalker::record(const Expr& e,
-                          const Value& where,
-                          AccessKind kind,
-                          std::string_view atomic_op) {
-  if (facts_.accesses.size() >= kMostAccesses) return unknown_call("too many accesses", e.span);
+void ExpressionWalker::record(const Expr& e,
+                              const Value& where,
+                              AccessKind kind,
+                              std::string_view atomic_op) {
+  if (at_.facts.accesses.size() >= kMostAccesses) return unknown_call("too many accesses", e.span);
   Access out;
   out.array = where.array;
   out.kind = kind;
@@ -455,14 +457,15 @@ void KernelWalker::record(const Expr& e,
   out.source_index = where.source;
   out.subscripts = where.subscripts;
   out.vector_width = where.width;
-  out.loops.assign(loops_.begin(), loops_.end());
-  out.guards = guards_;
-  Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+  out.loops.assign(at_.loops.begin(), at_.loops.end());
+  out.guards = at_.guards;
+  Array& array = at_.facts.arrays[static_cast<std::size_t>(where.array)];
   array.read = array.read || out.reads();
   array.written = array.written || out.writes();
   array.atomic = array.atomic || kind == AccessKind::atomic;
-  if (out.writes() && array.declarator != nullptr) state_.written_arrays.insert(array.declarator);
-  if (!out.in_helper) state_.access_of[out.expr] = static_cast<int>(facts_.accesses.size());
-  facts_.accesses.push_back(std::move(out));
+  if (out.writes() && array.declarator != nullptr)
+    at_.state.written_arrays.insert(array.declarator);
+  if (!out.in_helper) at_.state.access_of[out.expr] = static_cast<int>(at_.facts.accesses.size());
+  at_.facts.accesses.push_back(std::move(out));
 }
 }  // namespace warpath::model
