@@ -1,5 +1,6 @@
 #include "engine/text/function_text.h"
 
+#include "engine/base/words.h"
 #include "engine/text/vector_type.h"
 
 namespace warpath {
@@ -111,104 +112,17 @@ std::vector<FunctionText> find_functions(const CodeText& code, const NameSet& ma
 }
 
 bool is_keyword(std::string_view word) {
-  static const NameSet kKeywords{"alignas",
-                                 "alignof",
-                                 "and",
-                                 "and_eq",
-                                 "asm",
-                                 "__asm",
-                                 "__asm__",
-                                 "auto",
-                                 "bitand",
-                                 "bitor",
-                                 "bool",
-                                 "break",
-                                 "case",
-                                 "catch",
-                                 "char",
-                                 "char8_t",
-                                 "char16_t",
-                                 "char32_t",
-                                 "class",
-                                 "compl",
-                                 "concept",
-                                 "const",
-                                 "consteval",
-                                 "constexpr",
-                                 "constinit",
-                                 "const_cast",
-                                 "continue",
-                                 "co_await",
-                                 "co_return",
-                                 "co_yield",
-                                 "decltype",
-                                 "default",
-                                 "delete",
-                                 "do",
-                                 "double",
-                                 "dynamic_cast",
-                                 "else",
-                                 "enum",
-                                 "explicit",
-                                 "export",
-                                 "extern",
-                                 "false",
-                                 "final",
-                                 "float",
-                                 "for",
-                                 "friend",
-                                 "goto",
-                                 "if",
-                                 "inline",
-                                 "int",
-                                 "long",
-                                 "mutable",
-                                 "namespace",
-                                 "new",
-                                 "noexcept",
-                                 "not",
-                                 "not_eq",
-                                 "nullptr",
-                                 "operator",
-                                 "or",
-                                 "or_eq",
-                                 "override",
-                                 "private",
-                                 "protected",
-                                 "public",
-                                 "register",
-                                 "reinterpret_cast",
-                                 "requires",
-                                 "restrict",
-                                 "return",
-                                 "short",
-                                 "signed",
-                                 "sizeof",
-                                 "static",
-                                 "static_assert",
-                                 "static_cast",
-                                 "struct",
-                                 "switch",
-                                 "template",
-                                 "this",
-                                 "thread_local",
-                                 "throw",
-                                 "true",
-                                 "try",
-                                 "typedef",
-                                 "typeid",
-                                 "typename",
-                                 "typeof",
-                                 "union",
-                                 "unsigned",
-                                 "using",
-                                 "virtual",
-                                 "void",
-                                 "volatile",
-                                 "wchar_t",
-                                 "while",
-                                 "xor",
-                                 "xor_eq"};
+  static constexpr WordList kWords(
+      "alignas alignof and and_eq asm __asm __asm__ auto bitand bitor bool break case catch "
+      "char char8_t char16_t char32_t class compl concept const consteval constexpr constinit "
+      "const_cast continue co_await co_return co_yield decltype default delete do double "
+      "dynamic_cast else enum explicit export extern false final float for friend goto if "
+      "inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+      "override private protected public register reinterpret_cast requires restrict return "
+      "short signed sizeof static static_assert static_cast struct switch template this "
+      "thread_local throw true try typedef typeid typename typeof union unsigned using virtual "
+      "void volatile wchar_t while xor xor_eq");
+  static const NameSet kKeywords(kWords.begin(), kWords.end());
   return kKeywords.contains(word);
 }
 

@@ -1,8 +1,10 @@
 #include "moves/syntax/words.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
+#include "engine/base/words.h"
 #include "engine/text/tokens.h"
 #include "engine/text/vector_type.h"
 #include "moves/syntax/storage.h"
@@ -15,14 +17,11 @@ namespace {
 template <std::size_t N>
 class WordTable {
  public:
-  constexpr explicit WordTable(const std::array<std::string_view, N>& words) : words_(words) {
-    places_.fill(kFree);
-    for (std::size_t i = 0; i < N; ++i) {
-      std::size_t at = place(words[i]);
-      while (places_[at] != kFree) at = (at + 1) % kPlaces;
-      places_[at] = static_cast<std::uint8_t>(i);
-    }
-  }
+  constexpr explicit WordTable(const std::array<std::string_view, N>& words)
+      : WordTable(words.begin(), words.end()) {}
+  template <std::size_t size>
+  constexpr explicit WordTable(const WordList<size>& words)
+      : WordTable(words.begin(), words.end()) {}
   /// The word's index; N: it is not among them.
   [[nodiscard]] constexpr std::size_t find(std::string_view word) const {
     if (word.empty()) return N;
@@ -34,6 +33,17 @@ class WordTable {
   [[nodiscard]] constexpr bool contains(std::string_view word) const { return find(word) < N; }
 
  private:
+  template <class Iterator>
+  constexpr WordTable(Iterator begin, Iterator end) {
+    std::copy(begin, end, words_.begin());
+    places_.fill(kFree);
+    for (std::size_t i = 0; i < N; ++i) {
+      std::size_t at = place(words_[i]);
+      while (places_[at] != kFree) at = (at + 1) % kPlaces;
+      places_[at] = static_cast<std::uint8_t>(i);
+    }
+  }
+
   static constexpr std::size_t kPlaces = std::bit_ceil(4 * N);
   static constexpr std::uint8_t kFree = 255;
   static_assert(N < kFree);
@@ -46,7 +56,7 @@ class WordTable {
            kPlaces;
   }
 
-  std::array<std::string_view, N> words_;
+  std::array<std::string_view, N> words_{};
   std::array<std::uint8_t, kPlaces> places_{};
 };
 
@@ -65,116 +75,23 @@ constexpr auto kParenthesised = WordTable(std::to_array<std::string_view>(
      "_Alignas", "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__",
      "__nvrtc_align__"}));
 
-constexpr auto kStatementWords = WordTable(std::to_array<std::string_view>({"if",
-                                                                            "else",
-                                                                            "for",
-                                                                            "while",
-                                                                            "do",
-                                                                            "switch",
-                                                                            "case",
-                                                                            "default",
-                                                                            "return",
-                                                                            "break",
-                                                                            "continue",
-                                                                            "goto",
-                                                                            "try",
-                                                                            "catch",
-                                                                            "asm",
-                                                                            "__asm__",
-                                                                            "__asm",
-                                                                            "new",
-                                                                            "delete",
-                                                                            "throw",
-                                                                            "sizeof",
-                                                                            "alignof",
-                                                                            "_Alignof",
-                                                                            "static_cast",
-                                                                            "dynamic_cast",
-                                                                            "const_cast",
-                                                                            "reinterpret_cast",
-                                                                            "operator",
-                                                                            "this",
-                                                                            "true",
-                                                                            "false",
-                                                                            "nullptr",
-                                                                            "and",
-                                                                            "or",
-                                                                            "not",
-                                                                            "xor",
-                                                                            "bitand",
-                                                                            "bitor",
-                                                                            "compl",
-                                                                            "and_eq",
-                                                                            "or_eq",
-                                                                            "xor_eq",
-                                                                            "not_eq",
-                                                                            "using",
-                                                                            "namespace",
-                                                                            "template",
-                                                                            "static_assert",
-                                                                            "typeid",
-                                                                            "noexcept",
-                                                                            "public",
-                                                                            "private",
-                                                                            "protected",
-                                                                            "requires",
-                                                                            "co_await",
-                                                                            "co_return",
-                                                                            "co_yield",
-                                                                            "decltype"}));
+constexpr WordList kStatementList(
+    "if else for while do switch case default return break continue goto try catch asm "
+    "__asm__ __asm new delete throw sizeof alignof _Alignof static_cast dynamic_cast "
+    "const_cast reinterpret_cast operator this true false nullptr and or not xor bitand bitor "
+    "compl and_eq or_eq xor_eq not_eq using namespace template static_assert typeid noexcept "
+    "public private protected requires co_await co_return co_yield decltype");
+constexpr WordTable<kStatementList.count()> kStatementWords(kStatementList);
 
-constexpr auto kLibraryTypes = WordTable(std::to_array<std::string_view>({"size_t",
-                                                                          "ssize_t",
-                                                                          "ptrdiff_t",
-                                                                          "intptr_t",
-                                                                          "uintptr_t",
-                                                                          "int8_t",
-                                                                          "int16_t",
-                                                                          "int32_t",
-                                                                          "int64_t",
-                                                                          "uint8_t",
-                                                                          "uint16_t",
-                                                                          "uint32_t",
-                                                                          "uint64_t",
-                                                                          "clock_t",
-                                                                          "time_t",
-                                                                          "uint",
-                                                                          "uchar",
-                                                                          "ushort",
-                                                                          "ulong",
-                                                                          "dim3",
-                                                                          "half",
-                                                                          "__half",
-                                                                          "__half_raw",
-                                                                          "__half2_raw",
-                                                                          "nv_bfloat16",
-                                                                          "__nv_bfloat16",
-                                                                          "__nv_fp8_e4m3",
-                                                                          "__nv_fp8_e5m2",
-                                                                          "__nv_fp8x2_e4m3",
-                                                                          "__nv_fp8x4_e4m3",
-                                                                          "__nv_fp8x2_e5m2",
-                                                                          "__nv_fp8x4_e5m2",
-                                                                          "cuComplex",
-                                                                          "cuFloatComplex",
-                                                                          "cuDoubleComplex",
-                                                                          "cudaStream_t",
-                                                                          "cudaEvent_t",
-                                                                          "cudaError_t",
-                                                                          "cudaTextureObject_t",
-                                                                          "cudaSurfaceObject_t",
-                                                                          "curandState",
-                                                                          "curandState_t",
-                                                                          "FILE",
-                                                                          "string",
-                                                                          "CUtensorMap",
-                                                                          "cuuint64_t",
-                                                                          "int2x2",
-                                                                          "CUdeviceptr",
-                                                                          "cudaDeviceProp",
-                                                                          "cublasHandle_t",
-                                                                          "float8",
-                                                                          "complex"}));
+constexpr WordList kLibraryList(
+    "size_t ssize_t ptrdiff_t intptr_t uintptr_t int8_t int16_t int32_t int64_t uint8_t "
+    "uint16_t uint32_t uint64_t clock_t time_t uint uchar ushort ulong dim3 half __half "
+    "__half_raw __half2_raw nv_bfloat16 __nv_bfloat16 __nv_fp8_e4m3 __nv_fp8_e5m2 "
+    "__nv_fp8x2_e4m3 __nv_fp8x4_e4m3 __nv_fp8x2_e5m2 __nv_fp8x4_e5m2 cuComplex cuFloatComplex "
+    "cuDoubleComplex cudaStream_t cudaEvent_t cudaError_t cudaTextureObject_t "
+    "cudaSurfaceObject_t curandState curandState_t FILE string CUtensorMap cuuint64_t int2x2 "
+    "CUdeviceptr cudaDeviceProp cublasHandle_t float8 complex");
+constexpr WordTable<kLibraryList.count()> kLibraryTypes(kLibraryList);
 
 struct QualifierWord {
   std::string_view word;
