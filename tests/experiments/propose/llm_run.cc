@@ -20,8 +20,8 @@
 #include "engine/base/hash.h"
 #include "engine/base/rng.h"
 #include "runners/worker/process.h"
-#include "tests/experiments/propose/llm_model.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/propose/llm_model.h"
 #include "tests/support/figure.h"
 
 using namespace warpath::testing;

@@ -16,8 +16,8 @@
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"
 #include "runners/cuda/options.h"
-#include "tests/experiments/propose/faulty_moves.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/propose/faulty_moves.h"
 
 using namespace warpath;
 using namespace warpath::testing;

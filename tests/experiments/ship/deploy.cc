@@ -8,8 +8,8 @@
 
 #include "engine/base/rng.h"
 #include "experiments/ship/deployment.h"
-#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/support/recorded_gpu_run.h"
 
 using namespace warpath;

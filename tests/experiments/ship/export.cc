@@ -8,8 +8,8 @@
 #include "experiments/ship/export_folder.h"
 #include "experiments/ship/expression_code.h"
 #include "experiments/ship/template_text.h"
-#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/support/recorded_gpu_run.h"
 #include "tests/support/spec_fixtures.h"
 

@@ -6,8 +6,8 @@
 
 #include "engine/spec/launch.h"
 #include "engine/spec/spec_load.h"
-#include "tests/experiments/ship/exported.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/ship/exported.h"
 #include "tests/support/recorded_gpu_run.h"
 
 using namespace warpath;
