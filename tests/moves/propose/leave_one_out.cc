@@ -3,35 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "register_moves.h"
+#include "tests/moves/propose/twice_spec.h"
 
 using namespace warpath;
 
 namespace {
-
-KernelSpec spec() {
-  KernelSpec out;
-  out.name = "twice";
-  ArgSpec y, x, n;
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor.emplace().shape = {Expression::parse("n", "test")};
-  x.name = "x";
-  x.tensor.emplace().shape = {Expression::parse("n", "test")};
-  n.name = "n";
-  n.type = ArgType::integer;
-  n.role = ArgRole::scalar;
-  n.value = std::int64_t{1000};
-  out.io.args = {y, x, n};
-  out.source =
-      "__global__ void twice(float* y, const float* x, int n) {\n"
-      "  for (int i = 0; i < n; ++i) y[i] = 2.0f * x[i];\n"
-      "  for (int i = 0; i < n; ++i) y[i] += 1.0f;\n"
-      "}\n";
-  out.kernel_name = "twice";
-  out.io.launch.block[0] = Expression{64};
-  out.workloads.emplace_back().name = "default";
-  return out;
-}
 
 /// A path by hand.
 struct Bench {
@@ -55,7 +31,7 @@ struct Bench {
   }
   const MoveRegistry& registry = registered_moves();
   std::optional<MoveTable> table;
-  KernelSpec own = spec();
+  KernelSpec own = warpath::testing::twice_spec();
   DeviceFacts device;
 };
 

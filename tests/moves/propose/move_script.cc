@@ -4,34 +4,11 @@
 
 #include "engine/base/error.h"
 #include "register_moves.h"
+#include "tests/moves/propose/twice_spec.h"
 
 using namespace warpath;
 
 namespace {
-
-KernelSpec spec() {
-  KernelSpec out;
-  out.name = "twice";
-  ArgSpec y, x, n;
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor.emplace().shape = {Expression::parse("n", "test")};
-  x.name = "x";
-  x.tensor.emplace().shape = {Expression::parse("n", "test")};
-  n.name = "n";
-  n.type = ArgType::integer;
-  n.role = ArgRole::scalar;
-  n.value = std::int64_t{1000};
-  out.io.args = {y, x, n};
-  out.source =
-      "__global__ void twice(float* y, const float* x, int n) {\n"
-      "  for (int i = 0; i < n; ++i) y[i] = 2.0f * x[i];\n"
-      "  for (int i = 0; i < n; ++i) y[i] += 1.0f;\n"
-      "}\n";
-  out.kernel_name = "twice";
-  out.workloads.emplace_back().name = "default";
-  return out;
-}
 
 struct Bench {
   std::optional<AppliedStep> apply(const std::string& step) {
@@ -44,7 +21,7 @@ struct Bench {
                       why);
   }
   const MoveRegistry& registry = registered_moves();
-  KernelSpec own = spec();
+  KernelSpec own = warpath::testing::twice_spec();
   Variant variant = baseline_variant(own);
   DeviceFacts device;
   std::string why;
