@@ -81,7 +81,7 @@ struct InputSet {
   /// By tensor: the result of reach_on(); empty before.
   mutable std::vector<Reach> reach;
   mutable bool class_varies = false;               ///< reach_on() saw results of a wrong class
-  mutable std::optional<FamilyBaseline> baseline;  ///< as Problem::baseline_on has found it
+  mutable std::optional<FamilyBaseline> baseline;  ///< as baseline_on() has found it
   /// in the first floating-point input, relative to the values of `seed`
   std::int64_t changed_element = -1;
   std::vector<DeviceMemory> pristine;       ///< empty if the tensor is not read
