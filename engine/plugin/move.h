@@ -30,8 +30,6 @@ class Move {
  public:
   virtual ~Move() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Other names (those of earlier systems) under which a record or a script may refer to it.
-  [[nodiscard]] virtual std::vector<std::string> aliases() const { return {}; }
   /// True if the move decides how the work is divided, staged or computed, false if it adjusts what
   /// is there: proposers try the first kind first, because what the second gains depends on it.
   [[nodiscard]] virtual bool structural() const { return false; }

@@ -16,8 +16,6 @@ namespace warpath {
 struct Arm {
   /// Q(s,a) in log-reward units; for the widen arm its first-play value
   double value = 0;
-  double mean = 0;              ///< M of the child; 0 for the widen arm
-  double best = 0;              ///< B of the child; 0 for the widen arm
   double prior = 0;             ///< P(s,a)
   std::uint32_t visits = 0;     ///< N(s,a)
   std::uint32_t in_flight = 0;  ///< O(s,a), unobserved

@@ -30,7 +30,6 @@ struct SearchOptions {
   bool deterministic = false;
   int window = 8;
   std::string draws = "uniform";
-  double virtual_loss = 1;
   bool operator==(const SearchOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
@@ -53,10 +52,9 @@ struct SearchOptions {
       OneOf{"graph", "tree"});
     v(&O::parallel,
       OptionText{"parallel",
-                 "evaluations under way in a selection: unobserved (counted as visits), "
-                 "virtual_loss (and as bad ones), ignored",
+                 "evaluations under way in a selection: unobserved (counted as visits), ignored",
                  "Liu et al. 2020"},
-      OneOf{"unobserved", "virtual_loss", "ignored"});
+      OneOf{"unobserved", "ignored"});
     v(&O::sigma_floor,
       OptionText{"sigma_floor", "least standard deviation of rewards, as log ratio",
                  "2 % is the least gain worth having"},
@@ -98,12 +96,6 @@ struct SearchOptions {
                  "mcgs tries them)",
                  "docs/search.md"},
       OneOf{"uniform", "prior", "ordered"});
-    v(&O::virtual_loss,
-      OptionText{"virtual_loss",
-                 "parallel virtual_loss: how far below its value an evaluation under way counts, "
-                 "in standard deviations",
-                 "Chaslot et al. 2008"},
-      Range{0.0, 1000.0});
   }
 };
 static_assert(kFullyDescribed<SearchOptions>);

@@ -65,7 +65,6 @@ class VersionedMove final : public Move {
  public:
   explicit VersionedMove(std::unique_ptr<Move> move) : move_(std::move(move)) {}
   [[nodiscard]] std::string_view name() const override { return move_->name(); }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return move_->aliases(); }
   [[nodiscard]] bool structural() const override { return move_->structural(); }
   [[nodiscard]] bool makes_versions() const override { return true; }
 

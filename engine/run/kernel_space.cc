@@ -13,17 +13,10 @@
 namespace warpath {
 namespace {
 
-/// By name and by alias; a name wins over an alias.
 std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(
     const MoveRegistry& registry) {
   std::map<std::string, std::unique_ptr<Move>, std::less<>> out;
-  for (const auto& [name, entry] : registry.entries()) {
-    auto move = entry.make();
-    for (const std::string& alias : move->aliases()) {
-      if (!registry.contains(alias)) out.try_emplace(alias, entry.make());
-    }
-    out.insert_or_assign(name, std::move(move));
-  }
+  for (const auto& [name, entry] : registry.entries()) out.emplace(name, entry.make());
   return out;
 }
 

@@ -30,11 +30,11 @@ Draws parse_draws(const std::string& text) {
   throw bad_input("search.draws", text, "uniform, prior or ordered");
 }
 
-Parallel parse_parallel(const std::string& text) {
-  if (text == "unobserved") return Parallel::unobserved;
-  if (text == "virtual_loss") return Parallel::virtual_loss;
-  if (text == "ignored") return Parallel::ignored;
-  throw bad_input("search.parallel", text, "unobserved, virtual_loss or ignored");
+/// True for "ignored".
+bool parse_parallel(const std::string& text) {
+  if (text != "unobserved" && text != "ignored")
+    throw bad_input("search.parallel", text, "unobserved or ignored");
+  return text == "ignored";
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Search::Impl::Impl(Space& space_in, const Options& options_in, std::uint64_t see
       seed(seed_in),
       tree(parse_sharing(options.sharing)),
       draws(parse_draws(options.draws)),
-      parallel(parse_parallel(options.parallel)),
+      ignores_in_flight(parse_parallel(options.parallel)),
       selection(make_selection(options_in)),
       widening(make_widening(options_in)),
       backup_policy(make_backup(options_in)),
@@ -116,16 +116,6 @@ std::uint32_t Search::Impl::in_flight(EdgeId edge) {
   return edges_in_flight[edge];
 }
 
-void Search::Impl::weigh_in_flight(double spread) {
-  for (Arm& arm : arms) {
-    const double unknown = arm.in_flight;
-    if (parallel == Parallel::ignored) arm.in_flight = 0;
-    if (parallel != Parallel::virtual_loss) continue;
-    const double loss = options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
-    arm.value -= loss, arm.mean -= loss;
-  }
-}
-
 EdgeId Search::Impl::select(NodeId v) {
   const Node& n = nodes[v];
   arms.clear();
@@ -142,15 +132,12 @@ EdgeId Search::Impl::select(NodeId v) {
     if (!child.live || !nodes.forward(edge)) continue;
     Arm& arm = arms.emplace_back();
     arm.value = backup_policy->edge_value(child.value, child.best);
-    arm.mean = child.value;
-    arm.best = child.best;
     arm.prior = edge.prior.value();
     arm.visits = edge.visits;
-    if (child.in_flight > 0) arm.in_flight = in_flight(e);
+    if (child.in_flight > 0 && !ignores_in_flight) arm.in_flight = in_flight(e);
     arm_edges.push_back(e);
   }
   const double spread = sigma();
-  if (parallel != Parallel::unobserved) weigh_in_flight(spread);
   std::span<const Arm> offered(arms);
   if (untried > 0) {
     if (arms.size() == 1) return kNoEdge;

@@ -19,9 +19,6 @@
 
 namespace warpath {
 
-/// How selection treats evaluations in flight.
-enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
-
 /// Which action of a node a strategy gets when it draws one.
 enum class Draws : std::uint8_t { uniform, prior, ordered };
 
@@ -70,8 +67,6 @@ struct Search::Impl final : Field {
   EdgeId select(NodeId v);
   /// O_e.
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
-  /// Modifies `arms` according to search.parallel.
-  void weigh_in_flight(double spread);
   /// Links the result of a step from `parent`: the only place where nodes and edges are made. An
   /// existing edge is unchanged; a jump to an existing node makes no edge.
   struct Linked {
@@ -94,7 +89,7 @@ struct Search::Impl final : Field {
   std::uint64_t seed;
   bool tree;    ///< every path creates its own node
   Draws draws;  ///< for a strategy
-  Parallel parallel;
+  bool ignores_in_flight;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
   std::unique_ptr<BackupPolicy> backup_policy;

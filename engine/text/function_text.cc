@@ -1,6 +1,7 @@
 #include "engine/text/function_text.h"
 
-#include <array>
+#include "engine/base/words.h"
+#include "engine/text/vector_type.h"
 
 namespace warpath {
 namespace {
@@ -111,128 +112,31 @@ std::vector<FunctionText> find_functions(const CodeText& code, const NameSet& ma
 }
 
 bool is_keyword(std::string_view word) {
-  static const NameSet kKeywords{"alignas",
-                                 "alignof",
-                                 "and",
-                                 "and_eq",
-                                 "asm",
-                                 "__asm",
-                                 "__asm__",
-                                 "auto",
-                                 "bitand",
-                                 "bitor",
-                                 "bool",
-                                 "break",
-                                 "case",
-                                 "catch",
-                                 "char",
-                                 "char8_t",
-                                 "char16_t",
-                                 "char32_t",
-                                 "class",
-                                 "compl",
-                                 "concept",
-                                 "const",
-                                 "consteval",
-                                 "constexpr",
-                                 "constinit",
-                                 "const_cast",
-                                 "continue",
-                                 "co_await",
-                                 "co_return",
-                                 "co_yield",
-                                 "decltype",
-                                 "default",
-                                 "delete",
-                                 "do",
-                                 "double",
-                                 "dynamic_cast",
-                                 "else",
-                                 "enum",
-                                 "explicit",
-                                 "export",
-                                 "extern",
-                                 "false",
-                                 "final",
-                                 "float",
-                                 "for",
-                                 "friend",
-                                 "goto",
-                                 "if",
-                                 "inline",
-                                 "int",
-                                 "long",
-                                 "mutable",
-                                 "namespace",
-                                 "new",
-                                 "noexcept",
-                                 "not",
-                                 "not_eq",
-                                 "nullptr",
-                                 "operator",
-                                 "or",
-                                 "or_eq",
-                                 "override",
-                                 "private",
-                                 "protected",
-                                 "public",
-                                 "register",
-                                 "reinterpret_cast",
-                                 "requires",
-                                 "restrict",
-                                 "return",
-                                 "short",
-                                 "signed",
-                                 "sizeof",
-                                 "static",
-                                 "static_assert",
-                                 "static_cast",
-                                 "struct",
-                                 "switch",
-                                 "template",
-                                 "this",
-                                 "thread_local",
-                                 "throw",
-                                 "true",
-                                 "try",
-                                 "typedef",
-                                 "typeid",
-                                 "typename",
-                                 "typeof",
-                                 "union",
-                                 "unsigned",
-                                 "using",
-                                 "virtual",
-                                 "void",
-                                 "volatile",
-                                 "wchar_t",
-                                 "while",
-                                 "xor",
-                                 "xor_eq"};
+  static constexpr WordList kWords(
+      "alignas alignof and and_eq asm __asm __asm__ auto bitand bitor bool break case catch "
+      "char char8_t char16_t char32_t class compl concept const consteval constexpr constinit "
+      "const_cast continue co_await co_return co_yield decltype default delete do double "
+      "dynamic_cast else enum explicit export extern false final float for friend goto if "
+      "inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+      "override private protected public register reinterpret_cast requires restrict return "
+      "short signed sizeof static static_assert static_cast struct switch template this "
+      "thread_local throw true try typedef typeid typename typeof union unsigned using virtual "
+      "void volatile wchar_t while xor xor_eq");
+  static const NameSet kKeywords(kWords.begin(), kWords.end());
   return kKeywords.contains(word);
 }
 
 bool is_cuda_name(std::string_view word) {
   static const NameSet kNames{
-      "threadIdx",   "blockIdx",     "blockDim",    "gridDim",     "warpSize",
-      "dim3",        "half",         "half2",       "nv_half",     "nv_half2",
-      "nv_bfloat16", "nv_bfloat162", "bfloat16",    "uint",        "ushort",
-      "uchar",       "ulong",        "uchar",       "schar",       "NULL",
-      "INFINITY",    "NAN",          "nvcuda",      "wmma",        "cooperative_groups",
-      "cuda",        "std",          "cudaError_t", "cudaStream_t"};
+      "threadIdx", "blockIdx", "blockDim",    "gridDim",     "warpSize",    "dim3",
+      "half",      "half2",    "nv_half",     "nv_half2",    "nv_bfloat16", "bfloat16",
+      "uint",      "ushort",   "uchar",       "ulong",       "uchar",       "schar",
+      "NULL",      "INFINITY", "NAN",         "nvcuda",      "wmma",        "cooperative_groups",
+      "cuda",      "std",      "cudaError_t", "cudaStream_t"};
   if (word.ends_with("_t") || word.starts_with("__") || word.starts_with("cuda") ||
       word.starts_with("CUDA"))
     return true;
-  if (kNames.contains(word)) return true;
-  if (word.empty() || word.back() < '1' || word.back() > '4') return false;
-  std::string_view base = word.substr(0, word.size() - 1);
-  if (base.starts_with('u')) base.remove_prefix(1);
-  constexpr std::array<std::string_view, 7> kVectors{"char",     "short", "int",   "long",
-                                                     "longlong", "float", "double"};
-  for (const std::string_view vector : kVectors) {
-    if (base == vector) return true;
-  }
-  return false;
+  return kNames.contains(word) || vector_type_of(word).has_value();
 }
 
 bool is_member(const CodeText& code, std::size_t at) {

@@ -19,8 +19,8 @@ struct CodeText {
   explicit CodeText(std::string_view source);
   CodeText(const CodeText&) = delete;  // spellings refer to it
   CodeText& operator=(const CodeText&) = delete;
-  CodeText(CodeText&&) = default;
-  CodeText& operator=(CodeText&&) = default;
+  CodeText(CodeText&&) noexcept = default;
+  CodeText& operator=(CodeText&&) noexcept = default;
   ~CodeText() = default;
   std::string_view source;
   std::vector<Token> tokens;

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "engine/base/hash_pieces.h"
+#include "engine/base/words.h"
 #include "engine/text/changed_text.h"
 #include "engine/text/function_text.h"
+#include "engine/text/local_names.h"
 
 namespace warpath {
 namespace {
@@ -30,34 +32,12 @@ enum Tag : std::uint64_t {
 
 /// Headers whose macros use no plain names that a kernel might give to a variable.
 bool is_known_header(std::string_view name) {
-  static const NameSet kHeaders{"cfloat",
-                                "climits",
-                                "cmath",
-                                "cstddef",
-                                "cstdint",
-                                "cuda.h",
-                                "cuda_bf16.h",
-                                "cuda_fp16.h",
-                                "cuda_fp8.h",
-                                "cuda_pipeline.h",
-                                "cuda_pipeline_primitives.h",
-                                "cuda_runtime.h",
-                                "cuda_runtime_api.h",
-                                "device_launch_parameters.h",
-                                "float.h",
-                                "limits",
-                                "limits.h",
-                                "math.h",
-                                "math_constants.h",
-                                "mma.h",
-                                "stddef.h",
-                                "stdint.h",
-                                "type_traits",
-                                "vector_types.h",
-                                "cooperative_groups.h",
-                                "cooperative_groups/reduce.h",
-                                "cuda/barrier",
-                                "cuda/pipeline"};
+  static constexpr WordList kHeaders(
+      "cfloat climits cmath cstddef cstdint cuda.h cuda_bf16.h cuda_fp16.h cuda_fp8.h "
+      "cuda_pipeline.h cuda_pipeline_primitives.h cuda_runtime.h cuda_runtime_api.h "
+      "device_launch_parameters.h float.h limits limits.h math.h math_constants.h mma.h "
+      "stddef.h stdint.h type_traits vector_types.h cooperative_groups.h "
+      "cooperative_groups/reduce.h cuda/barrier cuda/pipeline");
   return name.size() > 2 && kHeaders.contains(name.substr(1, name.size() - 2));
 }
 

@@ -68,20 +68,14 @@ int print_moves(const Arguments& arguments, const Program&) {
   const MoveRegistry& registry = registered_moves();
   const MoveTable table(registry);
   std::vector<std::string> names = arguments.words();
-  for (std::string& name : names) {
-    const Move* const move = table.find(name);
-    if (move == nullptr)
+  for (const std::string& name : names) {
+    if (!registry.contains(name))
       throw bad_input("warpath moves", name, "a move: one of " + registry.names());
-    name = move->name();
   }
   if (names.empty()) names = table.names();
   for (const std::string& name : names) {
     const Move& move = *table.find(name);
-    std::string aliases;
-    for (const std::string& alias : move.aliases())
-      aliases += (aliases.empty() ? "" : ", ") + alias;
     std::printf("%s\n    %s\n", name.c_str(), registry.entries().at(name).help.c_str());
-    if (!aliases.empty()) std::printf("    also called %s\n", aliases.c_str());
     print_example(move, table, arguments.has("brief"));
     std::printf("\n");
   }

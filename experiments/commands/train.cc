@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/json/record_codec.h"
 #include "engine/log/run_folder.h"
 #include "engine/plugin/prior.h"
 #include "experiments/console/table_text.h"
@@ -18,23 +19,24 @@
 #include "register_commands.h"
 
 namespace warpath {
+
+template <>
+struct Description<GainValidation>
+    : Record<Kept<"kernel", &GainValidation::kernel>,
+             Kept<"examples", &GainValidation::examples>,
+             Kept<"improved", &GainValidation::improved>,
+             Kept<"rank_correlation", &GainValidation::rank_correlation>,
+             Kept<"node_correlation", &GainValidation::node_correlation>,
+             Kept<"lift", &GainValidation::lift>,
+             Kept<"log_loss", &GainValidation::log_loss>,
+             Kept<"uniform_log_loss", &GainValidation::uniform_log_loss>,
+             Kept<"deviation", &GainValidation::deviation>,
+             Kept<"covered", &GainValidation::covered>> {};
+
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json to_json(const GainValidation& v) {
-  return {{"kernel", v.kernel},
-          {"examples", v.examples},
-          {"improved", v.improved},
-          {"rank_correlation", v.rank_correlation},
-          {"node_correlation", v.node_correlation},
-          {"lift", v.lift},
-          {"log_loss", v.log_loss},
-          {"uniform_log_loss", v.uniform_log_loss},
-          {"deviation", v.deviation},
-          {"covered", v.covered}};
-}
 
 std::string table_of(const std::vector<GainValidation>& validations) {
   std::vector<std::vector<std::string>> rows{{"kernel left out", "trials", "improved", "rank corr.",
@@ -82,7 +84,7 @@ int train(const Arguments& arguments, const Program&) {
         });
     std::printf("%s", table_of(validations).c_str());
     json rows = json::array();
-    for (const GainValidation& v : validations) rows.push_back(to_json(v));
+    for (const GainValidation& v : validations) rows.push_back(Codec<GainValidation>::write(v));
     if (const auto file = arguments.value("json"))
       write_file_atomically(*file, rows.dump(1) + "\n");
   } else if (folds || arguments.has("json")) {

@@ -99,7 +99,7 @@ void climb(const MoveTable& moves,
   for (const MoveInstance& wanted : script) {
     found.push_back(moves.find(wanted.move));
     if (found.back() != nullptr) continue;
-    const std::string near = nearest(wanted.move, moves.all_names());
+    const std::string near = nearest(wanted.move, moves.names());
     throw bad_input(
         place, wanted.move,
         near.empty() ? "a move; `warpath moves` lists them" : "a move; did you mean " + near + "?");

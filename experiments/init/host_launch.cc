@@ -38,7 +38,6 @@ class HostValues {
     if (argument.kind == ExprKind::number) return;
     arguments_.try_emplace(unit_.plain_text(argument.span), parameter);
   }
-  void forget_arguments() { arguments_.clear(); }
 
   [[nodiscard]] std::optional<Polynomial> value(const Expr& given, int hops = 0) const {
     const Expr& e = model::strip_casts(given);

@@ -5,6 +5,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
+#include "engine/text/vector_type.h"
 #include "experiments/init/kernel_words.h"
 #include "moves/syntax/words.h"
 
@@ -110,20 +111,9 @@ std::optional<std::pair<DType, int>> elements_of(std::string_view type) {
   for (const std::string_view word : {"struct ", "typename "}) {
     if (type.starts_with(word)) type.remove_prefix(word.size());
   }
-  if (type == "__nv_bfloat162" || type == "nv_bfloat162") return std::pair(DType::bf16, 2);
-  if (type == "__half2" || type == "half2") return std::pair(DType::f16, 2);
   if (const auto dtype = model::dtype_of_type(type)) return std::pair(*dtype, 1);
-  if (type.size() < 2 || type.back() < '1' || type.back() > '4') return std::nullopt;
-  const int lanes = type.back() - '0';
-  type.remove_suffix(1);
-  static const std::map<std::string_view, DType> kVectors{
-      {"char", DType::i8},       {"uchar", DType::u8},  {"short", DType::i16},
-      {"ushort", DType::u16},    {"int", DType::i32},   {"uint", DType::u32},
-      {"long", DType::i64},      {"ulong", DType::u64}, {"longlong", DType::i64},
-      {"ulonglong", DType::u64}, {"float", DType::f32}, {"double", DType::f64}};
-  const auto found = kVectors.find(type);
-  if (found == kVectors.end()) return std::nullopt;
-  return std::pair(found->second, lanes);
+  if (const auto vector = vector_type_of(type)) return std::pair(vector->element, vector->lanes);
+  return std::nullopt;
 }
 
 std::array<int, 3> usual_block(std::string_view text) {

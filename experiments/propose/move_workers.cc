@@ -118,7 +118,6 @@ class MoveWorkers::Guarded final : public OfferingMove {
   Guarded(std::unique_ptr<Move> own, MoveWorkers& workers)
       : own_(std::move(own)), workers_(workers) {}
   [[nodiscard]] std::string_view name() const override { return own_->name(); }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return own_->aliases(); }
   [[nodiscard]] bool structural() const override { return own_->structural(); }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& at) const override {

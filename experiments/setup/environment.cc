@@ -5,15 +5,25 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/format.h"
 #include "engine/base/processor_name.h"
+#include "engine/json/record_codec.h"
 #include "engine/log/events.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {
+
+template <>
+struct Description<Environment> : Record<Kept<"revision", &Environment::revision>,
+                                         Kept<"build_compiler", &Environment::build_compiler>,
+                                         Kept<"cpu", &Environment::cpu>,
+                                         Kept<"cores", &Environment::cores>,
+                                         Kept<"memory_mib", &Environment::memory_mib>,
+                                         Kept<"kernel", &Environment::kernel>,
+                                         Kept<"started", &Environment::started>> {};
+
 namespace {
 
 int usable_cores() {
@@ -43,14 +53,7 @@ Environment probe_environment() {
 }
 
 std::string to_json_text(const Environment& environment) {
-  const nlohmann::json out{{"revision", environment.revision},
-                           {"build_compiler", environment.build_compiler},
-                           {"cpu", environment.cpu},
-                           {"cores", environment.cores},
-                           {"memory_mib", environment.memory_mib},
-                           {"kernel", environment.kernel},
-                           {"started", environment.started}};
-  return out.dump(2);
+  return Codec<Environment>::write(environment).dump(2);
 }
 
 std::string find_program(const std::string& name) {

@@ -42,7 +42,6 @@ class OnKnownShape final : public Move {
   explicit OnKnownShape(std::unique_ptr<Move> move) : move_(std::move(move)) {}
 
   [[nodiscard]] std::string_view name() const override { return move_->name(); }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return move_->aliases(); }
   [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& given) const override {

@@ -297,11 +297,6 @@ const Loop* KernelFacts::loop_of(const Stmt& stmt) const {
   return found == state->loops.end() ? nullptr : found->second;
 }
 
-const Loop* KernelFacts::innermost_loop(const Stmt& stmt) const {
-  const Stmt* around = enclosing_loop(stmt);
-  return around == nullptr ? nullptr : loop_of(*around);
-}
-
 std::vector<const Access*> KernelFacts::accesses_in(const Stmt& stmt) const {
   std::vector<const Access*> out;
   for (const Access& access : accesses) {

@@ -50,9 +50,8 @@ class KernelFacts {
   [[nodiscard]] std::string veto_at(const Stmt& stmt) const;
 
   [[nodiscard]] const Array* array(std::string_view name) const;
-  [[nodiscard]] int array_index(std::string_view name) const;        ///< -1 if there is none
-  [[nodiscard]] const Loop* loop_of(const Stmt& stmt) const;         ///< the loop that `stmt` is
-  [[nodiscard]] const Loop* innermost_loop(const Stmt& stmt) const;  ///< around it; null if none
+  [[nodiscard]] int array_index(std::string_view name) const;  ///< -1 if there is none
+  [[nodiscard]] const Loop* loop_of(const Stmt& stmt) const;   ///< the loop that `stmt` is
   [[nodiscard]] std::vector<const Access*> accesses_in(const Stmt& stmt) const;
   [[nodiscard]] std::vector<const Access*> accesses_to(int array) const;
   [[nodiscard]] const Access* access_of(const Expr& subscript) const;

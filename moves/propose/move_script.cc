@@ -81,26 +81,16 @@ std::optional<MoveInstance> exemplary(const Move& move) {
 
 MoveTable::MoveTable(const MoveRegistry& registry) {
   for (const auto& [name, entry] : registry.entries()) moves_.emplace(name, entry.make());
-  for (const auto& [name, move] : moves_) {
-    for (const std::string& alias : move->aliases()) aliases_.emplace(alias, move.get());
-  }
 }
 
-const Move* MoveTable::find(std::string_view name_or_alias) const {
-  if (const auto it = moves_.find(name_or_alias); it != moves_.end()) return it->second.get();
-  const auto it = aliases_.find(name_or_alias);
-  return it == aliases_.end() ? nullptr : it->second;
+const Move* MoveTable::find(std::string_view name) const {
+  const auto it = moves_.find(name);
+  return it == moves_.end() ? nullptr : it->second.get();
 }
 
 std::vector<std::string> MoveTable::names() const {
   std::vector<std::string> out;
   for (const auto& [name, move] : moves_) out.push_back(name);
-  return out;
-}
-
-std::vector<std::string> MoveTable::all_names() const {
-  std::vector<std::string> out = names();
-  for (const auto& [alias, move] : aliases_) out.push_back(alias);
   return out;
 }
 

@@ -12,20 +12,17 @@
 
 namespace warpath {
 
-/// One instance of every registered move, by name and alias.
+/// One instance of every registered move, by name.
 class MoveTable {
  public:
   explicit MoveTable(const MoveRegistry& registry);
-  /// Null if no move has this name or alias.
-  [[nodiscard]] const Move* find(std::string_view name_or_alias) const;
-  /// Names without aliases, in order.
+  /// Null if no move has this name.
+  [[nodiscard]] const Move* find(std::string_view name) const;
+  /// In order.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Names and aliases, in order.
-  [[nodiscard]] std::vector<std::string> all_names() const;
 
  private:
   std::map<std::string, std::unique_ptr<const Move>, std::less<>> moves_;
-  std::map<std::string, const Move*, std::less<>> aliases_;
 };
 
 /// Parses a handwritten path: steps MOVE[@SITE][(NAME=INTEGER, ...)] separated by semicolons or

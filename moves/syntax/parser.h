@@ -5,15 +5,15 @@
 #include <string_view>
 #include <vector>
 
-#include "moves/syntax/storage.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/syntax/type_scan.h"
 
 namespace warpath::model {
 
 /// Recursive descent over the lexemes of one unit. A parse function returns null (or false) for
 /// what it does not understand; the nearest statement or argument then becomes opaque. Only types
 /// are parsed twice, in bounded lookahead.
-class Parser {
+class Parser : private TypeLookahead {
  public:
   explicit Parser(Unit::Storage& storage);
   void parse_unit();
@@ -25,6 +25,12 @@ class Parser {
   void parse_type_item(std::size_t end, std::string_view scope, Function& head);
   bool parse_namespace(std::size_t end, std::string_view scope, bool in_class);
   bool parse_template_head(Function& head);
+  void parse_enumerators(std::size_t open);
+  void bind_template_arguments();
+  [[nodiscard]] std::optional<std::int64_t> constant_value(const std::vector<Word>& words) const;
+  void fold_constants();
+
+  // parse_function.cc
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
   [[nodiscard]] bool starts_function_head(std::size_t at) const;
   [[nodiscard]] std::size_t find_function_name(std::size_t end) const;
@@ -33,10 +39,6 @@ class Parser {
   void parse_parameters(Function& function, std::size_t open);
   void read_attributes(Function& function, std::size_t from, std::size_t to);
   [[nodiscard]] bool is_attribute_macro(std::string_view word, Function& says, int depth = 0) const;
-  void parse_enumerators(std::size_t open);
-  void bind_template_arguments();
-  [[nodiscard]] std::optional<std::int64_t> constant_value(const std::vector<Word>& words) const;
-  void fold_constants();
 
   // parse_declaration.cc
   struct Specifiers {
@@ -44,19 +46,6 @@ class Parser {
     std::uint32_t qualifiers = 0;
     bool has_type = false;
   };
-  /// End of a type that starts at `at`: past its words, stars and brackets; kNone if there is none.
-  struct TypeScan {
-    std::size_t end = kNone;
-    bool certain = false;  ///< built-in, known or marked by typename, not just a name
-    bool pointer = false;
-  };
-  [[nodiscard]] TypeScan scan_type(std::size_t at) const;
-  [[nodiscard]] std::size_t behind_type_function(std::size_t at) const;
-  [[nodiscard]] bool is_pointer_macro(std::size_t at) const;
-  [[nodiscard]] std::size_t scan_name(std::size_t at, bool in_type) const;
-  [[nodiscard]] std::size_t template_close(std::size_t open, bool in_type) const;
-  [[nodiscard]] bool starts_declaration(std::size_t at) const;
-  [[nodiscard]] bool is_known_type(std::size_t from, std::size_t end) const;
   bool parse_specifiers(Specifiers& out, std::size_t end);
   bool skip_attribute();
   Declarator* parse_declarator(const Specifiers& specifiers, bool is_parameter);
@@ -78,15 +67,6 @@ class Parser {
   Stmt* parse_switch();
   Stmt* parse_case();
   Stmt* parse_return();
-  Stmt* parse_goto();
-  Stmt* parse_asm();
-  Stmt* parse_try();
-  Stmt* parse_declaration();
-  Stmt* parse_text_declaration();
-  Stmt* parse_label();
-  [[nodiscard]] bool is_macro_word(std::size_t at) const;
-  Stmt* parse_expression_statement();
-  Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);
   Stmt* parse_initialising_statement();
   bool parse_for_header(Stmt& out, std::size_t open);
@@ -97,15 +77,22 @@ class Parser {
   Stmt* finish(Stmt* stmt, std::size_t from);
   bool semicolon();
 
+  // parse_simple_statement.cc
+  Stmt* parse_goto();
+  Stmt* parse_label();
+  Stmt* parse_asm();
+  Stmt* parse_try();
+  Stmt* parse_text_declaration();
+  Stmt* parse_declaration();
+  [[nodiscard]] bool is_macro_word(std::size_t at) const;
+  Stmt* parse_expression_statement();
+  Stmt* parse_macro(Stmt* out, std::size_t from);
+
   // parse_expression.cc
   Expr* parse_comma();
   Expr* parse_assignment();
   Expr* parse_binary(int least);
   Expr* parse_unary();
-  Expr* parse_sized();
-  Expr* parse_new();
-  Expr* parse_cast();
-  Expr* parse_named_cast();
   Expr* parse_postfix();
   Expr* parse_postfix_of(Expr* primary, std::size_t from);
   Expr* parse_launch(Expr* callee, std::size_t from);
@@ -121,30 +108,15 @@ class Parser {
   Expr* opaque_expression(std::size_t from, std::size_t end);
   Expr* make(ExprKind kind, std::size_t from, const std::vector<Expr*>& args);
 
+  // parse_cast.cc
+  Expr* parse_sized();
+  Expr* parse_new();
+  Expr* parse_cast();
+  Expr* parse_named_cast();
+
   // shared
-  [[nodiscard]] const Lexeme& lex(std::size_t i) const { return i < limit_ ? s_.lexemes[i] : end_; }
-  [[nodiscard]] bool is(std::size_t i, std::string_view text) const { return lex(i).text == text; }
-  [[nodiscard]] bool is_word(std::size_t i) const { return lex(i).kind == TokenKind::identifier; }
-  [[nodiscard]] Span span(std::size_t from, std::size_t end) const;  ///< of lexemes [from, end)
-  [[nodiscard]] std::string_view joined(std::size_t from, std::size_t end);
-  /// Index of the closing bracket within the limit; kNone otherwise.
-  [[nodiscard]] std::size_t close_of(std::size_t open) const;
   void note_opaque(Span span) { s_.opaque.push_back(span); }
 
-  /// Restricts all parsing to lexemes before `limit`.
-  class Limit {
-   public:
-    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) {
-      parser.limit_ = limit;
-    }
-    Limit(const Limit&) = delete;
-    Limit& operator=(const Limit&) = delete;
-    ~Limit() { parser_.limit_ = before_; }
-
-   private:
-    Parser& parser_;
-    std::size_t before_;
-  };
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) { ++parser.depth_; }
@@ -155,26 +127,20 @@ class Parser {
    private:
     Parser& parser_;
   };
-  static constexpr int kMaxDepth = 400;         // of recursion
-  static constexpr int kMaxHeight = 1000;       // of an expression
-  static constexpr std::size_t kMaxLook = 256;  // lexemes of a template argument list
+  static constexpr int kMaxDepth = 400;    // of recursion
+  static constexpr int kMaxHeight = 1000;  // of an expression
   [[nodiscard]] bool too_deep() const { return depth_ > kMaxDepth; }
 
-  Unit::Storage& s_;
   std::size_t at_ = 0;
-  std::size_t limit_ = 0;
   std::size_t next_directive_ = 0;
   int depth_ = 0;
-  const Stmt* stmt_ = nullptr;            // being parsed
-  const Function* function_ = nullptr;    // being parsed
-  const Record* record_ = nullptr;        // whose members are being parsed
-  std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then not a cast
+  const Stmt* stmt_ = nullptr;          // being parsed
+  const Function* function_ = nullptr;  // being parsed
+  const Record* record_ = nullptr;      // whose members are being parsed
   std::set<std::string_view> macros_;
   std::set<std::string_view>
       statement_macros_;  // without parameters, standing for the start of a statement or a pragma
   const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
-  std::set<std::string_view> templates_;  // functions and classes with a template head
-  Lexeme end_;
 };
 
 }  // namespace warpath::model

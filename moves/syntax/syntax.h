@@ -226,4 +226,7 @@ struct Function {
   [[nodiscard]] const Declarator* parameter(std::string_view wanted) const;
 };
 
+[[nodiscard]] std::string_view name(ExprKind kind);
+[[nodiscard]] std::string_view name(StmtKind kind);
+
 }  // namespace warpath::model

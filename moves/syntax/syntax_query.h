@@ -102,7 +102,4 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// The statement as a list: a block's children, otherwise itself.
 [[nodiscard]] std::vector<const Stmt*> statements(const Stmt& body);
 
-[[nodiscard]] std::string_view name(ExprKind kind);
-[[nodiscard]] std::string_view name(StmtKind kind);
-
 }  // namespace warpath::model

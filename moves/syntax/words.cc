@@ -1,8 +1,12 @@
 #include "moves/syntax/words.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
+#include "engine/base/words.h"
+#include "engine/text/tokens.h"
+#include "engine/text/vector_type.h"
 #include "moves/syntax/storage.h"
 
 namespace warpath::model {
@@ -13,14 +17,11 @@ namespace {
 template <std::size_t N>
 class WordTable {
  public:
-  constexpr explicit WordTable(const std::array<std::string_view, N>& words) : words_(words) {
-    places_.fill(kFree);
-    for (std::size_t i = 0; i < N; ++i) {
-      std::size_t at = place(words[i]);
-      while (places_[at] != kFree) at = (at + 1) % kPlaces;
-      places_[at] = static_cast<std::uint8_t>(i);
-    }
-  }
+  constexpr explicit WordTable(const std::array<std::string_view, N>& words)
+      : WordTable(words.begin(), words.end()) {}
+  template <std::size_t size>
+  constexpr explicit WordTable(const WordList<size>& words)
+      : WordTable(words.begin(), words.end()) {}
   /// The word's index; N: it is not among them.
   [[nodiscard]] constexpr std::size_t find(std::string_view word) const {
     if (word.empty()) return N;
@@ -32,6 +33,17 @@ class WordTable {
   [[nodiscard]] constexpr bool contains(std::string_view word) const { return find(word) < N; }
 
  private:
+  template <class Iterator>
+  constexpr WordTable(Iterator begin, Iterator end) {
+    std::copy(begin, end, words_.begin());
+    places_.fill(kFree);
+    for (std::size_t i = 0; i < N; ++i) {
+      std::size_t at = place(words_[i]);
+      while (places_[at] != kFree) at = (at + 1) % kPlaces;
+      places_[at] = static_cast<std::uint8_t>(i);
+    }
+  }
+
   static constexpr std::size_t kPlaces = std::bit_ceil(4 * N);
   static constexpr std::uint8_t kFree = 255;
   static_assert(N < kFree);
@@ -44,7 +56,7 @@ class WordTable {
            kPlaces;
   }
 
-  std::array<std::string_view, N> words_;
+  std::array<std::string_view, N> words_{};
   std::array<std::uint8_t, kPlaces> places_{};
 };
 
@@ -63,120 +75,23 @@ constexpr auto kParenthesised = WordTable(std::to_array<std::string_view>(
      "_Alignas", "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__",
      "__nvrtc_align__"}));
 
-constexpr auto kStatementWords = WordTable(std::to_array<std::string_view>({"if",
-                                                                            "else",
-                                                                            "for",
-                                                                            "while",
-                                                                            "do",
-                                                                            "switch",
-                                                                            "case",
-                                                                            "default",
-                                                                            "return",
-                                                                            "break",
-                                                                            "continue",
-                                                                            "goto",
-                                                                            "try",
-                                                                            "catch",
-                                                                            "asm",
-                                                                            "__asm__",
-                                                                            "__asm",
-                                                                            "new",
-                                                                            "delete",
-                                                                            "throw",
-                                                                            "sizeof",
-                                                                            "alignof",
-                                                                            "_Alignof",
-                                                                            "static_cast",
-                                                                            "dynamic_cast",
-                                                                            "const_cast",
-                                                                            "reinterpret_cast",
-                                                                            "operator",
-                                                                            "this",
-                                                                            "true",
-                                                                            "false",
-                                                                            "nullptr",
-                                                                            "and",
-                                                                            "or",
-                                                                            "not",
-                                                                            "xor",
-                                                                            "bitand",
-                                                                            "bitor",
-                                                                            "compl",
-                                                                            "and_eq",
-                                                                            "or_eq",
-                                                                            "xor_eq",
-                                                                            "not_eq",
-                                                                            "using",
-                                                                            "namespace",
-                                                                            "template",
-                                                                            "static_assert",
-                                                                            "typeid",
-                                                                            "noexcept",
-                                                                            "public",
-                                                                            "private",
-                                                                            "protected",
-                                                                            "requires",
-                                                                            "co_await",
-                                                                            "co_return",
-                                                                            "co_yield",
-                                                                            "decltype"}));
+constexpr WordList kStatementList(
+    "if else for while do switch case default return break continue goto try catch asm "
+    "__asm__ __asm new delete throw sizeof alignof _Alignof static_cast dynamic_cast "
+    "const_cast reinterpret_cast operator this true false nullptr and or not xor bitand bitor "
+    "compl and_eq or_eq xor_eq not_eq using namespace template static_assert typeid noexcept "
+    "public private protected requires co_await co_return co_yield decltype");
+constexpr WordTable<kStatementList.count()> kStatementWords(kStatementList);
 
-constexpr auto kLibraryTypes = WordTable(std::to_array<std::string_view>({"size_t",
-                                                                          "ssize_t",
-                                                                          "ptrdiff_t",
-                                                                          "intptr_t",
-                                                                          "uintptr_t",
-                                                                          "int8_t",
-                                                                          "int16_t",
-                                                                          "int32_t",
-                                                                          "int64_t",
-                                                                          "uint8_t",
-                                                                          "uint16_t",
-                                                                          "uint32_t",
-                                                                          "uint64_t",
-                                                                          "clock_t",
-                                                                          "time_t",
-                                                                          "uint",
-                                                                          "uchar",
-                                                                          "ushort",
-                                                                          "ulong",
-                                                                          "dim3",
-                                                                          "half",
-                                                                          "half2",
-                                                                          "__half",
-                                                                          "__half2",
-                                                                          "__half_raw",
-                                                                          "__half2_raw",
-                                                                          "nv_bfloat16",
-                                                                          "nv_bfloat162",
-                                                                          "__nv_bfloat16",
-                                                                          "__nv_bfloat162",
-                                                                          "__nv_fp8_e4m3",
-                                                                          "__nv_fp8_e5m2",
-                                                                          "__nv_fp8x2_e4m3",
-                                                                          "__nv_fp8x4_e4m3",
-                                                                          "__nv_fp8x2_e5m2",
-                                                                          "__nv_fp8x4_e5m2",
-                                                                          "cuComplex",
-                                                                          "cuFloatComplex",
-                                                                          "cuDoubleComplex",
-                                                                          "cudaStream_t",
-                                                                          "cudaEvent_t",
-                                                                          "cudaError_t",
-                                                                          "cudaTextureObject_t",
-                                                                          "cudaSurfaceObject_t",
-                                                                          "curandState",
-                                                                          "curandState_t",
-                                                                          "FILE",
-                                                                          "string",
-                                                                          "CUtensorMap",
-                                                                          "cuuint64_t",
-                                                                          "int2x2",
-                                                                          "CUdeviceptr",
-                                                                          "cudaDeviceProp",
-                                                                          "cublasHandle_t",
-                                                                          "float8",
-                                                                          "complex"}));
+constexpr WordList kLibraryList(
+    "size_t ssize_t ptrdiff_t intptr_t uintptr_t int8_t int16_t int32_t int64_t uint8_t "
+    "uint16_t uint32_t uint64_t clock_t time_t uint uchar ushort ulong dim3 half __half "
+    "__half_raw __half2_raw nv_bfloat16 __nv_bfloat16 __nv_fp8_e4m3 __nv_fp8_e5m2 "
+    "__nv_fp8x2_e4m3 __nv_fp8x4_e4m3 __nv_fp8x2_e5m2 __nv_fp8x4_e5m2 cuComplex cuFloatComplex "
+    "cuDoubleComplex cudaStream_t cudaEvent_t cudaError_t cudaTextureObject_t "
+    "cudaSurfaceObject_t curandState curandState_t FILE string CUtensorMap cuuint64_t int2x2 "
+    "CUdeviceptr cudaDeviceProp cublasHandle_t float8 complex");
+constexpr WordTable<kLibraryList.count()> kLibraryTypes(kLibraryList);
 
 struct QualifierWord {
   std::string_view word;
@@ -211,14 +126,6 @@ constexpr auto kQualifierWords = [] {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = kQualifiers[i].word;
   return WordTable(words);
 }();
-
-bool is_vector_type(std::string_view word) {
-  if (word.size() < 4 || word.back() < '1' || word.back() > '4') return false;
-  std::string_view base = word.substr(0, word.size() - 1);
-  if (base == "float" || base == "double") return true;
-  if (base.starts_with('u')) base.remove_prefix(1);
-  return base == "char" || base == "short" || base == "int" || base == "long" || base == "longlong";
-}
 
 }  // namespace
 
@@ -296,7 +203,7 @@ bool is_parenthesised_attribute(std::string_view word) {
   return kParenthesised.contains(word);
 }
 bool is_library_type(std::string_view word) {
-  return is_vector_type(word) || kLibraryTypes.contains(word);
+  return vector_type_of(word).has_value() || kLibraryTypes.contains(word);
 }
 bool is_statement_word(std::string_view word) {
   return kStatementWords.contains(word);
@@ -337,21 +244,64 @@ std::optional<std::int64_t> apply_integer(std::string_view op, std::int64_t a, s
   return std::nullopt;
 }
 
-std::string_view name(ExprKind kind) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"number", "literal",     "name",  "unary",   "postfix",    "binary",
-       "assign", "conditional", "call",  "launch",  "subscript",  "member",
-       "cast",   "init_list",   "comma", "size_of", "designated", "new_object",
-       "lambda", "statement",   "type",  "opaque"});
-  return kNames[static_cast<std::size_t>(kind)];
+std::size_t size_of_type(std::string_view type) {
+  if (const auto dtype = dtype_of_type(type)) return info(*dtype).size_bytes;
+  if (const auto vector = vector_type_of(type))
+    return info(vector->element).size_bytes * static_cast<std::size_t>(vector->lanes);
+  if (type == "cuFloatComplex" || type == "cuComplex") return 8;
+  if (type == "cuDoubleComplex") return 16;
+  return 0;
 }
 
-std::string_view name(StmtKind kind) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"block", "declaration", "expression", "if",        "for",   "range_for", "while",
-       "do",    "switch",      "case",       "return",    "break", "continue",  "goto",
-       "label", "empty",       "assembly",   "directive", "try",   "macro",     "opaque"});
-  return kNames[static_cast<std::size_t>(kind)];
+std::optional<DType> dtype_of_type(std::string_view type) {
+  struct Row {
+    std::string_view name;
+    DType dtype;
+  };
+  static constexpr auto kRows = std::to_array<Row>(
+      {{"half", DType::f16},           {"__half", DType::f16},    {"nv_bfloat16", DType::bf16},
+       {"__nv_bfloat16", DType::bf16}, {"float", DType::f32},     {"double", DType::f64},
+       {"bool", DType::boolean},       {"int8_t", DType::i8},     {"int16_t", DType::i16},
+       {"int32_t", DType::i32},        {"int64_t", DType::i64},   {"uint8_t", DType::u8},
+       {"uint16_t", DType::u16},       {"uint32_t", DType::u32},  {"uint64_t", DType::u64},
+       {"uint", DType::u32},           {"uchar", DType::u8},      {"ushort", DType::u16},
+       {"ulong", DType::u64},          {"size_t", DType::u64},    {"ptrdiff_t", DType::i64},
+       {"ssize_t", DType::i64},        {"uintptr_t", DType::u64}, {"intptr_t", DType::i64},
+       {"clock_t", DType::i64}});
+  if (type.starts_with("std::")) type.remove_prefix(5);
+  for (const Row& row : kRows) {
+    if (row.name == type) return row.dtype;
+  }
+  // Any order of the words of an integer type.
+  bool is_unsigned = false, is_signed = false, is_char = false, is_short = false, seen = false;
+  int longs = 0;
+  for (const Token& token : tokenize(type).tokens) {
+    const std::string_view word = type.substr(token.begin, token.size());
+    seen = true;
+    if (word == "unsigned") {
+      is_unsigned = true;
+    } else if (word == "signed") {
+      is_signed = true;
+    } else if (word == "char") {
+      is_char = true;
+    } else if (word == "short") {
+      is_short = true;
+    } else if (word == "long") {
+      ++longs;
+    } else if (word != "int" && word != "const" && word != "volatile") {
+      return std::nullopt;
+    }
+  }
+  if (!seen || (is_signed && is_unsigned)) return std::nullopt;
+  if (is_char) return is_unsigned ? DType::u8 : DType::i8;
+  if (is_short) return is_unsigned ? DType::u16 : DType::i16;
+  if (longs > 0) return is_unsigned ? DType::u64 : DType::i64;
+  return is_unsigned ? DType::u32 : DType::i32;
+}
+
+bool is_integer_type(std::string_view type) {
+  const auto dtype = dtype_of_type(type);
+  return dtype && !info(*dtype).is_float;
 }
 
 }  // namespace warpath::model

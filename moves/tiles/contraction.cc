@@ -9,7 +9,9 @@
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
-#include "moves/tiles/contraction_parts.h"
+#include "moves/tiles/contraction_ends.h"
+#include "moves/tiles/contraction_factors.h"
+#include "moves/tiles/contraction_groups.h"
 
 namespace warpath {
 namespace {
@@ -30,7 +32,8 @@ class ContractionFinder {
   std::optional<Contraction> run() {
     if (why_ = facts_.threads_veto(); !why_.empty()) return std::nullopt;
     if (!find_loop() || !parts_.split(*loop_->stmt, why_) || !read_axes() || !read_bounds() ||
-        !parts_.find_groups(axes_, why_) || !read_factors() || !name_axes() || !read_prologue() ||
+        !find_groups(parts_, axes_, groups_, why_) || !read_factors() || !name_axes() ||
+        !read_prologue(parts_, out_, axes_, loop_->reductions.front(), dropped_, why_) ||
         !read_epilogue() || !check_texts()) {
       return std::nullopt;
     }
@@ -69,7 +72,7 @@ class ContractionFinder {
   }
 
   bool read_axes() {
-    axes_ = parts_.axes();
+    axes_ = contraction_axes(parts_);
     if (axes_.size() != 2)
       return fail("the output is not indexed by two variables made of thread indices");
     return true;
@@ -77,7 +80,7 @@ class ContractionFinder {
 
   bool read_bounds() {
     for (const Condition& condition : parts_.conditions()) {
-      const auto bound = parts_.upper_bound(condition);
+      const auto bound = upper_bound(parts_, condition);
       const auto axis =
           !bound ? axes_.end() : std::find_if(axes_.begin(), axes_.end(), [&](const AxisPart& a) {
             return a.axis.name == bound->name;
@@ -87,7 +90,7 @@ class ContractionFinder {
         axis->axis.size = bound->size;
         axis->extent = bound->value;
         if (!bound->launch_text.empty()) axis->axis.launch_extent = bound->launch_text;
-      } else if (!parts_.is_used_up(condition) && !parts_.lower_bound_only(condition, axes_)) {
+      } else if (!is_used_up(parts_, condition) && !lower_bound_only(parts_, condition, axes_)) {
         const std::string text = parts_.text(condition);
         if (parts_.on_threads(text))
           return fail("a condition on the outputs is no upper bound of an index: " + text);
@@ -115,13 +118,13 @@ class ContractionFinder {
     }
     if (factors.size() != 2) return fail("the sum is not one of products of two factors");
     for (const Stmt* stmt : statements(*loop_->stmt->body)) {
-      if (stmt == r.stmt || stmt->is(StmtKind::empty) || parts_.only_steps(*stmt, out_.k)) continue;
+      if (stmt == r.stmt || stmt->is(StmtKind::empty) || only_steps(unit_, *stmt, out_.k)) continue;
       if (!stmt->is(StmtKind::declaration) || stmt->text_only)
         return fail("the sum's loop does more than sum");
     }
     std::array<std::optional<FactorPart>, 2> read;
     for (std::size_t i = 0; i < 2; ++i) {
-      read[i] = parts_.factor(*factors[i], *loop_, why_);
+      read[i] = contraction_factor(parts_, *factors[i], *loop_, why_);
       if (!read[i]) return false;
       for (std::size_t axis = 0; axis < 2; ++axis)
         depends_[i][axis] = parts_.depends(read[i]->operand.value, axes_[axis].axis.name);
@@ -154,14 +157,14 @@ class ContractionFinder {
       }
     }
     out_.n = axes_[n].axis, out_.m = axes_[1 - n].axis;
-    out_.groups = parts_.found_groups();
-    if (out_.groups && parts_.group_axis() != out_.m.name)
+    out_.groups = groups_.groups;
+    if (out_.groups && groups_.axis != out_.m.name)
       return fail("the groups are not made of rows of the output");
     const std::size_t a = depends_[0][1 - n] ? 0 : 1;
     out_.a = factors_[a].operand, out_.b = factors_[1 - a].operand;
     if (a == 1) out_.product = "$b * $a";
-    return parts_.strides(out_.a, factors_[a], *loop_, axes_[1 - n], why_) &&
-           parts_.strides(out_.b, factors_[1 - a], *loop_, axes_[n], why_) && choose_grid();
+    return read_strides(parts_, out_.a, factors_[a], *loop_, axes_[1 - n], why_) &&
+           read_strides(parts_, out_.b, factors_[1 - a], *loop_, axes_[n], why_) && choose_grid();
   }
 
   bool choose_grid() {
@@ -189,15 +192,13 @@ class ContractionFinder {
     return true;
   }
 
-  bool read_prologue() { return parts_.prologue(out_, axes_, loop_->reductions.front(), why_); }
-
   bool read_epilogue() {
-    out_.epilogue = parts_.epilogue_text();
+    out_.epilogue = contraction_epilogue(parts_);
     if (out_.epilogue.empty()) return fail("nothing is done with the sum");
     out_.epilogue = out_.start + out_.epilogue;
     if (mentions_name(out_.epilogue, out_.k))
       return fail("the loop's variable is used behind the loop");
-    parts_.read_store(out_, axes_);
+    read_store(parts_, out_, axes_);
     return true;
   }
 
@@ -211,7 +212,7 @@ class ContractionFinder {
       if (needed.contains(std::string(word)))
         return fail("the kernel uses " + std::string(word) + " beyond its indices");
     }
-    for (const std::string& name : parts_.dropped()) {
+    for (const std::string& name : dropped_) {
       if (needed.contains(name)) return fail("the kernel uses " + name + " beyond its indices");
     }
     std::erase_if(out_.prologue, [&](const ContractionStatement& s) {
@@ -260,6 +261,8 @@ class ContractionFinder {
   Contraction out_;
   const Loop* loop_ = nullptr;
   std::vector<AxisPart> axes_;
+  RaggedGroups groups_;
+  std::vector<std::string> dropped_;  // names of the old launch alone
   std::array<std::array<bool, 2>, 2> depends_{};
   std::array<FactorPart, 2> factors_;
 };

@@ -48,11 +48,11 @@ bool chooses_value(const Stmt& stmt) {
   return plain;
 }
 
+}  // namespace
+
 std::string axis_name(std::string_view base, std::size_t axis) {
   return std::string(base) + "." + kAxisLetters[axis];
 }
-
-}  // namespace
 
 std::set<std::string> names_in(std::string_view text) {
   std::set<std::string> out;
@@ -102,7 +102,6 @@ void ContractionParts::add_definitions(const Stmt& stmt) {
 }
 
 bool ContractionParts::split(const Stmt& loop, std::string& why) {
-  loop_ = &loop;
   std::vector<const Stmt*> path{&loop};
   while (path.back()->parent != nullptr) path.push_back(path.back()->parent);
   for (std::size_t i = path.size(); i-- > 1;) {
@@ -122,7 +121,6 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
     for (const Stmt* stmt : outer.children) {
       if (stmt == &inner) {
         before = false;
-        inner_ = &outer;
       } else if (!before) {
         if (i == 1) after_.push_back(stmt);
         if (i != 1 && !stmt->is(StmtKind::empty) && !stmt->is(StmtKind::return_))
@@ -153,6 +151,16 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
   return true;
 }
 
+void ContractionParts::set_axes(std::set<std::string> names, FlatIndex flat) {
+  axis_names_ = std::move(names);
+  flat_ = std::move(flat);
+}
+
+void ContractionParts::set_group(std::string name) {
+  group_ = std::move(name);
+  std::erase_if(definitions_, [&](const Definition& d) { return d.is(group_); });
+}
+
 const ContractionParts::Definition* ContractionParts::definition(std::string_view name) const {
   for (const Definition& d : definitions_) {
     if (std::find(d.defines.begin(), d.defines.end(), name) != d.defines.end()) return &d;
@@ -160,13 +168,22 @@ const ContractionParts::Definition* ContractionParts::definition(std::string_vie
   return nullptr;
 }
 
+std::vector<const Access*> ContractionParts::stores() const {
+  std::vector<const Access*> out;
+  for (const Stmt* stmt : after_) {
+    for (const Access* access : facts_.accesses_in(*stmt)) {
+      if (access->writes()) out.push_back(access);
+    }
+  }
+  return out;
+}
+
 bool ContractionParts::depends(std::string_view text, std::string_view name) const {
   std::set<std::string> names = names_in(text);
   for (bool grew = true; grew && !names.contains(std::string(name));) {
     grew = false;
     for (const Definition& d : definitions_) {
-      const bool searched = groups_ && d.defines.size() == 1 && d.defines[0] == groups_->group;
-      if (searched || (d.defines.size() == 1 && axis_names_.contains(d.defines[0]))) continue;
+      if (d.defines.size() == 1 && axis_names_.contains(d.defines[0])) continue;
       if (std::none_of(d.defines.begin(), d.defines.end(),
                        [&](const std::string& n) { return names.contains(n); }))
         continue;
@@ -196,8 +213,8 @@ Polynomial ContractionParts::expanded(Polynomial value) const {
     bool changed = false;
     for (const std::string& name : value.names()) {
       if (axis_names_.contains(name) || constants_.contains(name)) continue;
-      if (name == flat_index_) {
-        value = value.substituted(name, flat_value_);
+      if (name == flat_.name) {
+        value = value.substituted(name, flat_.value);
         changed = true;
         continue;
       }
@@ -205,8 +222,7 @@ Polynomial ContractionParts::expanded(Polynomial value) const {
       const Expr* e = d == nullptr || d->declarator == nullptr || d->declarator->is_pointer()
                           ? nullptr
                           : d->declarator->value();
-      if (e == nullptr || !is_integer_type(unit_.text(d->declarator->type)) ||
-          (groups_ && name == groups_->group))
+      if (e == nullptr || !is_integer_type(unit_.text(d->declarator->type)) || name == group_)
         continue;
       const Polynomial inner = facts_.source_polynomial(*e);
       if (!inner.is_known() || inner.mentions(name)) continue;
@@ -252,189 +268,6 @@ std::optional<std::string> ContractionParts::launch_text(std::string_view text) 
   }
 }
 
-std::string ContractionParts::launch_extent_of(std::size_t axis) const {
-  const std::string grid = context_.variant.launch.grid[axis].text();
-  const std::string block = context_.variant.launch.block[axis].text();
-  const std::string tail = ", " + block + ")";
-  if (grid.starts_with("ceil_div(") && grid.ends_with(tail)) {
-    const std::string inside = grid.substr(9, grid.size() - 9 - tail.size());
-    if (inside.find(',') == std::string::npos) return inside;
-  }
-  return Expression::parse("(" + grid + ") * (" + block + ")", "extent").text();
-}
-
-std::optional<AxisPart> ContractionParts::direct_axis(const Definition& d) const {
-  if (d.declarator == nullptr || d.declarator->value() == nullptr || d.declarator->is_pointer())
-    return std::nullopt;
-  AxisPart part;
-  part.axis.name = d.defines[0];
-  part.axis.type = d.declarator->has(kAuto) ? "int" : std::string(unit_.text(d.declarator->type));
-  part.axis.threaded = true;
-  const ThreadIndex* index = facts_.thread_index(part.axis.name);
-  if (index != nullptr && index->form == ThreadIndex::Form::global) {
-    part.axis.launch_axis = static_cast<std::size_t>(index->axis);
-    part.axis.launch_extent = launch_extent_of(part.axis.launch_axis);
-    part.launch_axes = {part.axis.launch_axis};
-    return part;
-  }
-  // W * blockIdx.a + threadIdx.x / W2 or threadIdx.x % W: a block of one thread axis that covers a
-  // rectangle.
-  const Polynomial value = with_constants(facts_.polynomial(*d.declarator->value()));
-  if (!value.is_known() || value.terms().size() != 2) return std::nullopt;
-  Bindings tunables(context_.variant.tunables.begin(), context_.variant.tunables.end());
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto width = value.coefficient_of(axis_name("blockIdx", axis)).constant();
-    if (!width || *width < 1) continue;
-    const Polynomial rest = value.without(axis_name("blockIdx", axis));
-    const auto operations = rest.operations();
-    if (operations.size() != 1 || operations[0]->operands.size() != 2 || rest.terms().size() != 1 ||
-        rest.terms()[0].coefficient != 1)
-      return std::nullopt;
-    const auto by = operations[0]->operands[1].constant();
-    if (!by || operations[0]->operands[0].as_name() != "threadIdx.x" || *by < 1)
-      return std::nullopt;
-    std::int64_t threads = 0;
-    try {
-      threads = context_.variant.launch.block[0].evaluate(tunables, "block");
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-    const std::int64_t range = operations[0]->op == "%"   ? *by
-                               : operations[0]->op == "/" ? threads / *by
-                                                          : 0;
-    if (range != *width || threads % *by != 0) return std::nullopt;
-    part.axis.launch_axis = axis;
-    part.launch_axes = {axis};
-    if (axis != 0) part.launch_axes.push_back(0);
-    part.axis.launch_extent = Expression::parse("(" + context_.variant.launch.grid[axis].text() +
-                                                    ") * " + std::to_string(*width),
-                                                "extent")
-                                  .text();
-    return part;
-  }
-  return std::nullopt;
-}
-
-std::vector<AxisPart> ContractionParts::divided_axes() {
-  std::vector<AxisPart> out;
-  const Expr* divisor = nullptr;
-  std::string index_name;
-  for (const Definition& d : definitions_) {
-    const Expr* e = d.declarator == nullptr ? nullptr : d.declarator->value();
-    if (e == nullptr) continue;
-    e = &strip_casts(*e);
-    if (!e->is(ExprKind::binary) || (e->op != "/" && e->op != "%")) continue;
-    const Expr& left = strip_casts(e->arg(0));
-    const ThreadIndex* index = left.is(ExprKind::name) ? facts_.thread_index(left.name) : nullptr;
-    if (index == nullptr || index->form != ThreadIndex::Form::global) continue;
-    if (index->beyond_launch) return {};  // tiles would make what the launch leaves undone
-    if (divisor != nullptr && (!same_text(unit_, *divisor, e->arg(1)) || index_name != left.name))
-      return {};
-    divisor = &e->arg(1), index_name = std::string(left.name);
-    AxisPart part;
-    part.axis.name = d.defines[0];
-    part.axis.type = d.declarator->has(kAuto) ? "int" : std::string(unit_.text(d.declarator->type));
-    part.axis.threaded = true;
-    part.axis.launch_axis = static_cast<std::size_t>(index->axis);
-    part.launch_axes = {part.axis.launch_axis};
-    const Polynomial by = facts_.source_polynomial(*divisor);
-    flat_value_ +=
-        e->op == "%" ? Polynomial::name(part.axis.name) : by * Polynomial::name(part.axis.name);
-    if (e->op == "%") {
-      part.axis.extent = unit_.plain_text(divisor->outer);
-      part.extent = by;
-    } else {
-      for (const Condition& condition : conditions_) {
-        const auto total = upper_bound(condition);
-        if (!total || total->name != index_name) continue;
-        for (const std::string& name : total->value.names()) {
-          if (Polynomial::name(name) * by == total->value)
-            part.axis.extent = name, part.extent = Polynomial::name(name);
-        }
-        const auto all = fixed(total->value), columns = fixed(by);
-        if (part.axis.extent.empty() && all && columns && *all % *columns == 0)
-          part.axis.extent = std::to_string(*all / *columns), part.extent = *all / *columns;
-        if (!part.axis.extent.empty()) {
-          flat_total_ = total->value;
-          break;
-        }
-      }
-    }
-    if (part.axis.extent.empty()) return {};
-    part.axis.size = fixed(part.extent);
-    part.axis.launch_extent = launch_text(part.axis.extent).value_or("");
-    out.push_back(part);
-  }
-  if (out.size() == 2) flat_index_ = index_name;
-  return out.size() == 2 ? out : std::vector<AxisPart>{};
-}
-
-std::vector<AxisPart> ContractionParts::axes() {
-  std::vector<AxisPart> out = divided_axes();
-  for (const Definition& d : definitions_) {
-    if (!flat_index_.empty()) break;
-    if (auto part = direct_axis(d)) out.push_back(*part);
-  }
-  const bool partial = std::ranges::any_of(out, [&](const AxisPart& part) {
-    const ThreadIndex* const index = facts_.thread_index(part.axis.name);
-    return index != nullptr && index->beyond_launch;
-  });
-  if (partial) return {};
-  Bindings tunables(context_.variant.tunables.begin(), context_.variant.tunables.end());
-  for (AxisPart& part : out) {
-    axis_names_.insert(part.axis.name);
-    if (part.axis.size) continue;
-    try {
-      part.axis.size =
-          Expression::parse(part.axis.launch_extent, "extent").evaluate(tunables, "extent");
-      part.extent = *part.axis.size;
-    } catch (const Error&) {
-      part.axis.size = std::nullopt;
-    }
-  }
-  return out;
-}
-
-std::optional<UpperBound> ContractionParts::upper_bound(const Condition& condition) const {
-  const Expr& e = *condition.expr;
-  if (!e.is(ExprKind::binary)) return std::nullopt;
-  std::string op(e.op);
-  if (op != "<" && op != "<=" && op != ">" && op != ">=") return std::nullopt;
-  if (condition.negated) op = op == "<" ? ">=" : op == "<=" ? ">" : op == ">" ? "<=" : "<";
-  const bool left_small = op[0] == '<';
-  const Expr& small = strip_casts(left_small ? e.arg(0) : e.arg(1));
-  const Expr& large = left_small ? e.arg(1) : e.arg(0);
-  if (!small.is(ExprKind::name)) return std::nullopt;
-  UpperBound out;
-  out.name = std::string(small.name);
-  out.text = unit_.plain_text(large.outer);
-  out.value = facts_.source_polynomial(large);
-  if (op.size() == 2) {
-    out.value = out.value + Polynomial(1);
-    out.text = out.value.is_known() ? out.value.text() : out.text + " + 1";
-  }
-  out.size = fixed(out.value);
-  out.launch_text = out.size ? std::to_string(*out.size) : launch_text(out.text).value_or("");
-  return out;
-}
-
-bool ContractionParts::is_used_up(const Condition& condition) const {
-  const auto bound = upper_bound(condition);
-  if (!bound || flat_index_.empty() || bound->name != flat_index_) return false;
-  const auto all = fixed(flat_total_), own = fixed(bound->value);
-  return bound->value == flat_total_ || (all && own && *own >= *all);
-}
-
-bool ContractionParts::lower_bound_only(const Condition& condition,
-                                        const std::vector<AxisPart>& axes) const {
-  const Expr& e = *condition.expr;
-  if (condition.negated || !e.is_op(ExprKind::binary, ">=") || !e.arg(0).is(ExprKind::name))
-    return false;
-  const bool axis = std::any_of(axes.begin(), axes.end(),
-                                [&](const AxisPart& a) { return e.arg(0).is_name(a.axis.name); });
-  return axis && constant_value(unit_, e.arg(1)) == 0;
-}
-
 std::string ContractionParts::block_index_name(std::size_t axis) const {
   for (const Definition& d : definitions_) {
     const Expr* e = d.declarator == nullptr ? nullptr : d.declarator->value();
@@ -442,6 +275,15 @@ std::string ContractionParts::block_index_name(std::size_t axis) const {
       return d.defines[0];
   }
   return axis_name("blockIdx", axis);
+}
+
+bool only_steps(const Unit& unit, const Stmt& stmt, std::string_view name) {
+  if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr) return false;
+  const Expr& e = *stmt.expr;
+  const bool step =
+      (e.is(ExprKind::unary) || e.is(ExprKind::postfix)) && e.op == "++" && e.arg(0).is_name(name);
+  return step || (e.is_op(ExprKind::assign, "+=") && e.arg(0).is_name(name) &&
+                  constant_value(unit, e.arg(1)) == 1);
 }
 
 }  // namespace warpath

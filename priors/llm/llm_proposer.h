@@ -61,7 +61,6 @@ class LlmProposer final : public LateProposer {
   void close() override;
 
   [[nodiscard]] const ProposerFigures& figures() const { return figures_; }
-  [[nodiscard]] const PromptBuilder& prompts() const { return prompts_; }
 
  private:
   struct Node;

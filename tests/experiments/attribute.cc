@@ -10,6 +10,7 @@
 #include "experiments/setup/recorded_run.h"
 #include "runners/cuda/compile/availability.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/twice_spec.h"
 #include "tests/support/recorded_gpu_run.h"
 
 using namespace warpath::testing;
@@ -29,34 +30,9 @@ constexpr const char* kKernel =
     "}\n";
 
 std::string spec_in(const TemporaryFolder& folder) {
-  const json tensor{{"shape", {"n"}}, {"dtype", "float32"}};
-  json x = tensor;
-  x["init"] = {{"kind", "randn"}, {"seed", 1}};
-  const json args{{{"name", "y"}, {"type", "tensor"}, {"role", "output"}, {"tensor_spec", tensor}},
-                  {{"name", "x"}, {"type", "tensor"}, {"role", "input"}, {"tensor_spec", x}},
-                  {{"name", "n"}, {"type", "int"}, {"value", 30011}}};
-  const json reference{
-      {"kernel",
-       {{"source_code",
-         "extern \"C\" __global__ void r(float* y, const float* x, int n) { int i = blockIdx.x * "
-         "64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"},
-        {"kernel_name", "r"},
-        {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}};
-  const json spec{
-      {"name", "twice"},
-      {"kernel",
-       {{"kernel_type", "cuda"},
-        {"source_code", kKernel},
-        {"metadata", {{"kernel_name", "twice"}}},
-        {"io",
-         {{"args", args},
-          {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}}},
-      {"tunables",
-       {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}},
-        {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}}},
-      {"reference", reference}};
-  write_file(folder / "spec.json", spec.dump());
-  return folder / "spec.json";
+  return twice_spec(folder, kKernel, 30011,
+                    {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}},
+                     {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}});
 }
 
 /// The one step that is tried.

@@ -7,8 +7,8 @@
 
 #include "experiments/exchange/definition.h"
 #include "experiments/exchange/solution_text.h"
-#include "tests/experiments/exported.h"
 #include "tests/experiments/program.h"
+#include "tests/experiments/ship/exported.h"
 
 using namespace warpath::testing;
 using nlohmann::json;

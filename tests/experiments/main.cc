@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "runners/host/execute/worker.h"
-#include "tests/experiments/exported.h"
-#include "tests/experiments/faulty_moves.h"
+#include "tests/experiments/propose/faulty_moves.h"
+#include "tests/experiments/ship/exported.h"
 
 /// `test_experiments worker moves` is a move worker that knows moves which crash, `worker host`
 /// that of the host runner. Suite export_nvcc is skipped (exit code 77) without nvcc.

@@ -4,11 +4,45 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/base/format.h"
+#include "engine/json/record_codec.h"
 #include "runners/cuda/code/ptx_facts.h"
+
+namespace warpath {
+
+template <>
+struct Description<cuda::PtxRegion> : Record<Kept<"first", &cuda::PtxRegion::first>,
+                                             Kept<"last", &cuda::PtxRegion::last>,
+                                             Kept<"loop", &cuda::PtxRegion::loop>,
+                                             Kept<"executions", &cuda::PtxRegion::executions>,
+                                             Kept<"ends_by", &cuda::PtxRegion::ends_by>,
+                                             Kept<"classes", &cuda::PtxRegion::classes>,
+                                             Kept<"bytes", &cuda::PtxRegion::bytes>,
+                                             Kept<"operations", &cuda::PtxRegion::operations>,
+                                             Sparse<"time_ns", &cuda::PtxRegion::time_ns>> {};
+template <>
+struct Description<cuda::PtxLoop> : Record<Kept<"first", &cuda::PtxLoop::first>,
+                                           Kept<"last", &cuda::PtxLoop::last>,
+                                           Kept<"parent", &cuda::PtxLoop::parent>,
+                                           Kept<"depth", &cuda::PtxLoop::depth>,
+                                           Kept<"trips", &cuda::PtxLoop::trips>> {};
+template <>
+struct Description<cuda::RegionEdge> : Record<Kept<"from", &cuda::RegionEdge::from>,
+                                              Kept<"to", &cuda::RegionEdge::to>,
+                                              Kept<"kind", &cuda::RegionEdge::kind>> {};
+template <>
+struct Description<cuda::RegionGraph>
+    : Record<Kept<"entry", &cuda::RegionGraph::entry>,
+             Kept<"regions", &cuda::RegionGraph::regions>,
+             Kept<"loops", &cuda::RegionGraph::loops>,
+             Kept<"edges", &cuda::RegionGraph::edges>,
+             Kept<"critical_path", &cuda::RegionGraph::critical_path>,
+             Kept<"critical_ns", &cuda::RegionGraph::critical_ns>,
+             Kept<"warnings", &cuda::RegionGraph::warnings>> {};
+
+}  // namespace warpath
 
 namespace warpath::cuda {
 namespace {
@@ -331,32 +365,7 @@ RegionGraph region_graph(const PtxFunction& function,
 }
 
 nlohmann::json to_json(const RegionGraph& graph) {
-  auto regions = nlohmann::json::array(), loops = nlohmann::json::array(),
-       edges = nlohmann::json::array();
-  for (const PtxRegion& r : graph.regions) {
-    nlohmann::json region{{"first", r.first},     {"last", r.last},
-                          {"loop", r.loop},       {"executions", r.executions},
-                          {"ends_by", r.ends_by}, {"classes", r.classes},
-                          {"bytes", r.bytes},     {"operations", r.operations}};
-    if (!r.time_ns.empty()) region["time_ns"] = r.time_ns;
-    regions.push_back(std::move(region));
-  }
-  for (const PtxLoop& l : graph.loops) {
-    loops.push_back({{"first", l.first},
-                     {"last", l.last},
-                     {"parent", l.parent},
-                     {"depth", l.depth},
-                     {"trips", l.trips ? nlohmann::json(*l.trips) : nlohmann::json()}});
-  }
-  for (const RegionEdge& e : graph.edges)
-    edges.push_back({{"from", e.from}, {"to", e.to}, {"kind", e.kind}});
-  return {{"entry", graph.entry},
-          {"regions", std::move(regions)},
-          {"loops", std::move(loops)},
-          {"edges", std::move(edges)},
-          {"critical_path", graph.critical_path},
-          {"critical_ns", graph.critical_ns},
-          {"warnings", graph.warnings}};
+  return Codec<RegionGraph>::write(graph);
 }
 
 std::string to_dot(const RegionGraph& graph) {

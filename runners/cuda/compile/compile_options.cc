@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/base/ascii.h"
+#include "engine/base/words.h"
 
 namespace warpath::cuda {
 namespace {
@@ -24,28 +25,12 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= 9 && std::ranges::all_of(text, is_digit);
 }
 
-constexpr std::array<std::string_view, 22> kPlainOptions{"--use_fast_math",
-                                                         "-use_fast_math",
-                                                         "--extra-device-vectorization",
-                                                         "-extra-device-vectorization",
-                                                         "--generate-line-info",
-                                                         "-lineinfo",
-                                                         "--device-as-default-execution-space",
-                                                         "-default-device",
-                                                         "--disable-warnings",
-                                                         "-w",
-                                                         "--fmad=true",
-                                                         "--fmad=false",
-                                                         "-fmad=true",
-                                                         "-fmad=false",
-                                                         "--ftz=true",
-                                                         "--ftz=false",
-                                                         "-ftz=true",
-                                                         "-ftz=false",
-                                                         "--prec-div=true",
-                                                         "--prec-sqrt=true",
-                                                         "--prec-div=false",
-                                                         "--prec-sqrt=false"};
+constexpr WordList kPlainOptions(
+    "--use_fast_math -use_fast_math --extra-device-vectorization -extra-device-vectorization "
+    "--generate-line-info -lineinfo --device-as-default-execution-space -default-device "
+    "--disable-warnings -w --fmad=true --fmad=false -fmad=true -fmad=false --ftz=true "
+    "--ftz=false -ftz=true -ftz=false --prec-div=true --prec-sqrt=true --prec-div=false "
+    "--prec-sqrt=false");
 constexpr std::array<std::string_view, 4> kNumberOptions{
     "--maxrregcount=", "-maxrregcount=", "--diag-suppress=", "-diag-suppress="};
 constexpr std::array<std::string_view, 2> kStandardOptions{"--std=c++", "-std=c++"};
@@ -58,7 +43,7 @@ std::string option_problem(std::string_view option) {
   if (std::ranges::any_of(option, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
     return "a compiler option holds a control character";
   }
-  if (std::ranges::find(kPlainOptions, option) != kPlainOptions.end()) return "";
+  if (kPlainOptions.contains(option)) return "";
   for (const std::string_view prefix : kNumberOptions) {
     if (option.starts_with(prefix) && is_number(option.substr(prefix.size()))) return "";
   }

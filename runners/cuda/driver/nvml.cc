@@ -15,23 +15,10 @@ constexpr int kClockSm = 1;         // NVML_CLOCK_SM
 constexpr int kClockMemory = 2;     // NVML_CLOCK_MEM
 constexpr int kTemperatureGpu = 0;  // NVML_TEMPERATURE_GPU
 
-struct Reason {
-  std::string_view name;
-  bool throttles;
-};
-
-// By bit (nvmlClocksThrottleReason*).
-constexpr Reason kReasons[] = {
-    {"idle", false},
-    {"applications_clocks", false},
-    {"power_cap", true},
-    {"hw_slowdown", true},
-    {"sync_boost", true},
-    {"sw_thermal_slowdown", true},
-    {"hw_thermal_slowdown", true},
-    {"hw_power_brake", true},
-    {"display_clocks", false},
-};
+/// The bits of nvmlClocksThrottleReason* that slow a kernel down: power cap, slow-down, boost
+/// shared with another GPU, heat (software, hardware), power brake. The others: idle, clocks that
+/// were set.
+constexpr std::uint64_t kThrottling = 0b1111'1100;
 
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
@@ -41,21 +28,8 @@ bool find(void* library, const char* name, Function& function) {
 
 }  // namespace
 
-std::vector<std::string> throttle_reasons(std::uint64_t bits) {
-  std::vector<std::string> names;
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if ((bits >> bit & 1U) == 0) continue;
-    names.push_back(bit < std::size(kReasons) ? std::string(kReasons[bit].name)
-                                              : "bit_" + std::to_string(bit));
-  }
-  return names;
-}
-
 bool throttled(const DeviceState& state) {
-  for (unsigned bit = 0; bit < std::size(kReasons); ++bit) {
-    if (kReasons[bit].throttles && (state.throttle_bits.value_or(0) >> bit & 1U) != 0) return true;
-  }
-  return false;
+  return (state.throttle_bits.value_or(0) & kThrottling) != 0;
 }
 
 std::optional<std::vector<long>> foreign_to(const std::vector<long>& processes,

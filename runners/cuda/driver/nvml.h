@@ -14,14 +14,9 @@ struct DeviceState {
   std::optional<int> memory_clock_mhz;
   std::optional<double> power_watts;
   std::optional<int> temperature_celsius;
-  std::optional<std::uint64_t>
-      throttle_bits;  ///< nvmlClocksThrottleReason bits; see throttle_reasons
+  std::optional<std::uint64_t> throttle_bits;  ///< nvmlClocksThrottleReason*
   bool operator==(const DeviceState&) const = default;
 };
-
-/// Names of the reasons in `bits` for reduced clocks, ascending by bit ("power_cap",
-/// "hw_thermal_slowdown"); an unknown bit is "bit_N".
-[[nodiscard]] std::vector<std::string> throttle_reasons(std::uint64_t bits);
 
 /// Whether clocks in `state` are held down by heat, power or a fault. Idle clocks and clocks that
 /// an administrator has set are not throttling. False where the bits are absent.

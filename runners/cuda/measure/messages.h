@@ -45,7 +45,7 @@ struct PrepareProblem {
   std::optional<Candidate> reference;
   Candidate baseline;
   std::uint64_t seed = 0;
-  bool exact_memory = false;  ///< see ProblemSetup
+  bool exact_memory = false;  ///< see make_exact_slot()
 };
 
 /// One evaluation; the reply is TrialReply.

@@ -6,6 +6,7 @@
 #include "engine/base/round_up.h"
 #include "engine/base/statistics.h"
 #include "engine/base/stopwatch.h"
+#include "runners/cuda/measure/baseline_reach.h"
 
 namespace warpath::cuda {
 namespace {
@@ -312,13 +313,13 @@ Comparison Trial::compare_at(std::size_t w,
   };
   for (std::size_t t = 0; t < tensors.size() && !set.result_scale.empty(); ++t) {
     if (refused(t))
-      found[t] = judge_by_reach(found[t], by[t], problem_.reach(w, set)[t],
+      found[t] = judge_by_reach(found[t], by[t], reach_on(problem_, w, set)[t],
                                 compare_one(w, t, addresses, set, doing));
   }
   const bool fails =
       std::ranges::any_of(found, [](const Comparison& comparison) { return !comparison.passed; });
   const FamilyBaseline* const limits =
-      fails && is_near_range_end(set.family) ? &problem_.baseline_on(w, set) : nullptr;
+      fails && is_near_range_end(set.family) ? &baseline_on(problem_, w, set) : nullptr;
   Comparison worst{.passed = true, .detail = ""};
   bool first = true;
   for (std::size_t t = 0; t < tensors.size(); ++t) {

@@ -100,7 +100,7 @@ class Trial {
 
   /// Waits and judges all outputs of a slot against a set: returns the first that fails, otherwise
   /// the one nearest to its bound. On inputs of an undeclared family, outputs outside the tolerance
-  /// pass if within Problem::reach.
+  /// pass if within reach_on().
   [[nodiscard]] Comparison compare(std::size_t w,
                                    std::size_t slot,
                                    const InputSet& set,

@@ -6,37 +6,16 @@
 #include <array>
 #include <string_view>
 
+#include "engine/base/words.h"
+
 namespace warpath::host {
 
 /// Headers that may be included. All of these are parts of the shim, which precedes the candidate.
-inline constexpr std::array<std::string_view, 28> kHeaders{"cuda.h",
-                                                           "cuda_runtime.h",
-                                                           "cuda_runtime_api.h",
-                                                           "cuda_fp16.h",
-                                                           "cuda_fp16.hpp",
-                                                           "cuda_bf16.h",
-                                                           "cuda_bf16.hpp",
-                                                           "device_launch_parameters.h",
-                                                           "vector_types.h",
-                                                           "vector_functions.h",
-                                                           "math_constants.h",
-                                                           "device_functions.h",
-                                                           "stdint.h",
-                                                           "cstdint",
-                                                           "math.h",
-                                                           "cmath",
-                                                           "stddef.h",
-                                                           "cstddef",
-                                                           "limits.h",
-                                                           "climits",
-                                                           "limits",
-                                                           "float.h",
-                                                           "cfloat",
-                                                           "type_traits",
-                                                           "assert.h",
-                                                           "cassert",
-                                                           "stdio.h",
-                                                           "cstdio"};
+inline constexpr WordList kHeaders(
+    "cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_fp16.hpp cuda_bf16.h "
+    "cuda_bf16.hpp device_launch_parameters.h vector_types.h vector_functions.h "
+    "math_constants.h device_functions.h stdint.h cstdint math.h cmath stddef.h cstddef "
+    "limits.h climits limits float.h cfloat type_traits assert.h cassert stdio.h cstdio");
 
 /// A name and what it belongs to.
 struct Refusal {
@@ -89,64 +68,19 @@ inline constexpr std::array<std::string_view, 5> kRefusedNames{
     "__has_include", "__has_include_next", "__has_embed", "__FILE__", "__BASE_FILE__"};
 
 // Reach behind the language: stacks, registers and other contexts.
-inline constexpr std::array<std::string_view, 16> kRefusedBuiltins{
-    "__builtin_thread_pointer",
-    "__builtin_set_thread_pointer",
-    "__builtin_return_address",
-    "__builtin_extract_return_addr",
-    "__builtin_frame_address",
-    "__builtin_dwarf_cfa",
-    "__builtin_apply",
-    "__builtin_apply_args",
-    "__builtin_return",
-    "__builtin_setjmp",
-    "__builtin_longjmp",
-    "__builtin_eh_return",
-    "__builtin_unwind_init",
-    "__builtin___clear_cache",
-    "__builtin_call_with_static_chain",
-    "__builtin_init_trampoline"};
+inline constexpr WordList kRefusedBuiltins(
+    "__builtin_thread_pointer __builtin_set_thread_pointer __builtin_return_address "
+    "__builtin_extract_return_addr __builtin_frame_address __builtin_dwarf_cfa "
+    "__builtin_apply __builtin_apply_args __builtin_return __builtin_setjmp __builtin_longjmp "
+    "__builtin_eh_return __builtin_unwind_init __builtin___clear_cache "
+    "__builtin_call_with_static_chain __builtin_init_trampoline");
 // Attributes that say how code is made; none says where it lies, when it runs or what it is called.
 // Without underscores around them.
-inline constexpr std::array<std::string_view, 40> kAttributes{"aligned",
-                                                              "always_inline",
-                                                              "noinline",
-                                                              "noclone",
-                                                              "pure",
-                                                              "const",
-                                                              "unused",
-                                                              "used",
-                                                              "hot",
-                                                              "cold",
-                                                              "flatten",
-                                                              "packed",
-                                                              "may_alias",
-                                                              "vector_size",
-                                                              "noreturn",
-                                                              "nothrow",
-                                                              "optimize",
-                                                              "nonnull",
-                                                              "returns_nonnull",
-                                                              "malloc",
-                                                              "nodiscard",
-                                                              "maybe_unused",
-                                                              "deprecated",
-                                                              "fallthrough",
-                                                              "likely",
-                                                              "unlikely",
-                                                              "no_unique_address",
-                                                              "assume",
-                                                              "warn_unused_result",
-                                                              "artificial",
-                                                              "device",
-                                                              "global",
-                                                              "host",
-                                                              "shared",
-                                                              "constant",
-                                                              "launch_bounds",
-                                                              "grid_constant",
-                                                              "nv_pure",
-                                                              "unroll",
-                                                              "opencl_unroll_hint"};
+inline constexpr WordList kAttributes(
+    "aligned always_inline noinline noclone pure const unused used hot cold flatten packed "
+    "may_alias vector_size noreturn nothrow optimize nonnull returns_nonnull malloc nodiscard "
+    "maybe_unused deprecated fallthrough likely unlikely no_unique_address assume "
+    "warn_unused_result artificial device global host shared constant launch_bounds "
+    "grid_constant nv_pure unroll opencl_unroll_hint");
 
 }  // namespace warpath::host

@@ -5,6 +5,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/inputs/arguments.h"
 
@@ -13,32 +14,11 @@ namespace {
 
 /// Compiler options of NVRTC and nvcc without a meaning here.
 bool means_nothing(std::string_view option) {
-  constexpr std::array<std::string_view, 26> kHeads{"--use_fast_math",
-                                                    "-use_fast_math",
-                                                    "--gpu-architecture",
-                                                    "-arch",
-                                                    "--std",
-                                                    "-std",
-                                                    "-lineinfo",
-                                                    "--generate-line-info",
-                                                    "--maxrregcount",
-                                                    "-maxrregcount",
-                                                    "--fmad",
-                                                    "-fmad",
-                                                    "--ftz",
-                                                    "-ftz",
-                                                    "--prec-div",
-                                                    "-prec-div",
-                                                    "--prec-sqrt",
-                                                    "-prec-sqrt",
-                                                    "-default-device",
-                                                    "--device-as-default-execution-space",
-                                                    "--extra-device-vectorization",
-                                                    "-extra-device-vectorization",
-                                                    "-O",
-                                                    "--restrict",
-                                                    "-restrict",
-                                                    "-w"};
+  static constexpr WordList kHeads(
+      "--use_fast_math -use_fast_math --gpu-architecture -arch --std -std -lineinfo "
+      "--generate-line-info --maxrregcount -maxrregcount --fmad -fmad --ftz -ftz --prec-div "
+      "-prec-div --prec-sqrt -prec-sqrt -default-device --device-as-default-execution-space "
+      "--extra-device-vectorization -extra-device-vectorization -O --restrict -restrict -w");
   return std::any_of(kHeads.begin(), kHeads.end(),
                      [&](std::string_view head) { return option.starts_with(head); });
 }

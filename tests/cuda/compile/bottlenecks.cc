@@ -13,6 +13,7 @@
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/compile/static_diagnosis.h"
 #include "runners/cuda/plan/gate_table.h"
+#include "tests/cuda/driver/device_limits.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 
@@ -24,17 +25,7 @@ using warpath::cuda::PtxModule;
 namespace {
 
 const char* const kArch = "sm_90a";
-const DeviceLimits kH200{.compute_major = 9,
-                         .compute_minor = 0,
-                         .multiprocessors = 132,
-                         .threads_per_sm = 2048,
-                         .blocks_per_sm = 32,
-                         .registers_per_sm = 65536,
-                         .registers_per_block = 65536,
-                         .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 233472,
-                         .smem_per_block_bytes = 232448,
-                         .reserved_smem_bytes = 1024};
+constexpr const DeviceLimits& kH200 = cuda_test::kSm90;
 
 const std::vector<KernelSpec>& specs() {
   static const std::vector<KernelSpec> kSpecs =

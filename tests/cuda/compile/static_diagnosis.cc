@@ -10,6 +10,7 @@
 #include "runners/cuda/counters/metrics.h"
 #include "runners/cuda/counters/ncu_report.h"
 #include "runners/cuda/measure/peaks.h"
+#include "tests/cuda/driver/device_limits.h"
 #include "tests/cuda/support.h"
 
 using warpath::Diagnosis;
@@ -25,17 +26,7 @@ using warpath::cuda::Peaks;
 
 namespace {
 
-const DeviceLimits kH200{.compute_major = 9,
-                         .compute_minor = 0,
-                         .multiprocessors = 132,
-                         .threads_per_sm = 2048,
-                         .blocks_per_sm = 32,
-                         .registers_per_sm = 65536,
-                         .registers_per_block = 65536,
-                         .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 233472,
-                         .smem_per_block_bytes = 232448,
-                         .reserved_smem_bytes = 1024};
+constexpr const DeviceLimits& kH200 = cuda_test::kSm90;
 
 Diagnosis diagnose(const std::string& body, const LaunchNumbers& launch) {
   const auto code = cuda_test::compile(

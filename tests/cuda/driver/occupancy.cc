@@ -2,48 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/cuda/driver/device_limits.h"
+
+using cuda_test::kSm80;
+using cuda_test::kSm86;
+using cuda_test::kSm90;
 using warpath::LaunchNumbers;
 using warpath::cuda::BlockNeeds;
 using warpath::cuda::DeviceLimits;
-
-namespace {
-
-// As the driver reports them: A100, RTX 3090, H200.
-const DeviceLimits kSm80{.compute_major = 8,
-                         .compute_minor = 0,
-                         .multiprocessors = 108,
-                         .threads_per_sm = 2048,
-                         .blocks_per_sm = 32,
-                         .registers_per_sm = 65536,
-                         .registers_per_block = 65536,
-                         .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 167936,
-                         .smem_per_block_bytes = 166912,
-                         .reserved_smem_bytes = 1024};
-const DeviceLimits kSm86{.compute_major = 8,
-                         .compute_minor = 6,
-                         .multiprocessors = 82,
-                         .threads_per_sm = 1536,
-                         .blocks_per_sm = 16,
-                         .registers_per_sm = 65536,
-                         .registers_per_block = 65536,
-                         .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 102400,
-                         .smem_per_block_bytes = 101376,
-                         .reserved_smem_bytes = 1024};
-const DeviceLimits kSm90{.compute_major = 9,
-                         .compute_minor = 0,
-                         .multiprocessors = 132,
-                         .threads_per_sm = 2048,
-                         .blocks_per_sm = 32,
-                         .registers_per_sm = 65536,
-                         .registers_per_block = 65536,
-                         .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 233472,
-                         .smem_per_block_bytes = 232448,
-                         .reserved_smem_bytes = 1024};
-
-}  // namespace
 
 TEST_SUITE_BEGIN("occupancy");
 

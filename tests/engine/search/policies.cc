@@ -138,26 +138,6 @@ TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))")
   }
 }
 
-TEST_CASE(
-    "ucb1_uniform prefers the wider of two arms with one mean, and is no wider than a share of "
-    "sigma after one reward") {
-  const auto policy =
-      make_selection(search_options({{"selection", "ucb1_uniform"}, {"c_ucb1", 1}}));
-  Rng rng(1, "select");
-  std::vector<Arm> arms{{.mean = 0.5, .best = 0.6, .visits = 9},
-                        {.mean = 0.5, .best = 0.9, .visits = 9}};
-  CHECK(policy->select(arms, {.total_visits = 18, .sigma = 0.1}, rng) == 1);
-  arms[1].in_flight = 40;  // 0.8 / sqrt(41) is less than 0.2
-  CHECK(policy->select(arms, {.total_visits = 58, .sigma = 0.1}, rng) == 0);
-  const double bonus = 2 * 0.1 / 2 * std::sqrt(6 * std::log(11.0));  // of one reward: h = sigma / 2
-  for (const bool above : {false, true}) {
-    const std::vector<Arm> two{
-        {.mean = 0.5, .best = 0.5, .visits = 1},
-        {.mean = 0.5 + bonus + (above ? 1e-9 : -1e-9), .best = 0.5, .visits = 0}};
-    CHECK(policy->select(two, {.total_visits = 10, .sigma = 0.1}, rng) == (above ? 1U : 0U));
-  }
-}
-
 TEST_CASE("softmax and thompson draw better arms more often, and never leave one out for ever") {
   for (const std::string name : {"softmax", "thompson"}) {
     CAPTURE(name);
@@ -228,20 +208,6 @@ TEST_CASE("mean_max weighs children by edge visits and mixes mean and best by be
   CHECK(mixed->edge_value(2, 6) == 5);
   CHECK(make_backup(search_options({{"beta", 0}}))->edge_value(2, 6) == 2);
   CHECK(make_backup(search_options({{"beta", 1}}))->edge_value(2, 6) == 6);
-}
-
-TEST_CASE(
-    "power_mean runs from the mean of logs over the arithmetic mean of speed-ups to the maximum") {
-  const double a = std::log(2.0), b = std::log(4.0);
-  const std::vector<ChildTerm> child{{.edge_visits = 1, .value = b, .best = b}};
-  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 0.001}}))
-            ->node_value(a, child) == Approx((a + b) / 2).epsilon(1e-3));
-  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1}}))
-            ->node_value(a, child) == Approx(std::log(3.0)));
-  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1000}}))
-            ->node_value(a, child) == Approx(b).epsilon(1e-3));
-  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1000}}))
-            ->node_value(-900, child) == Approx(b).epsilon(1e-3));
 }
 
 TEST_CASE("the widen arm is always offered and competes at own reward - rho sigma") {

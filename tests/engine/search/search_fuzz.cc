@@ -107,7 +107,7 @@ Options random_options(Rng& rng) {
   options.search.backup = pick(kBackups);
   options.search.widening = pick(kWidenings);
   options.search.sharing = pick({"graph", "graph", "tree"});
-  options.search.parallel = pick({"unobserved", "virtual_loss", "ignored"});
+  options.search.parallel = pick({"unobserved", "ignored"});
   options.search.max_depth = options.search.sharing == "tree" ? 4 : 64;
   options.search.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
   return options;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
+#include "engine/text/vector_type.h"
 
 using namespace warpath;
 
@@ -30,6 +31,20 @@ std::string cut(std::string_view source) {
 }
 
 }  // namespace
+
+TEST_CASE("a vector type of CUDA's is known by its name: element and lanes") {
+  const auto is = [](std::string_view name, DType element, int lanes) {
+    const auto found = vector_type_of(name);
+    return found && found->element == element && found->lanes == lanes;
+  };
+  CHECK(is("float4", DType::f32, 4));
+  CHECK(is("uchar1", DType::u8, 1));
+  CHECK(is("ulonglong2", DType::u64, 2));
+  CHECK(is("half2", DType::f16, 2));
+  CHECK(is("__nv_bfloat162", DType::bf16, 2));
+  for (const char* const other : {"", "4", "float", "float5", "ufloat4", "half", "half3", "vec4"})
+    CHECK_FALSE(vector_type_of(other));
+}
 
 TEST_CASE("punctuators match as long as they can") {
   CHECK(cut("f<<<1,2>>>(a);") == "f <<< 1 , 2 >>> ( a ) ;");
