@@ -105,4 +105,38 @@ TEST_CASE("other indices, and those that have a name, are not named") {
                 "* gridDim.x)\n    y[i] = x[i];\n") == kFollowed);
 }
 
+TEST_CASE("a return that only decides what else is done is an if") {
+  const std::string guard = kIndex + "  if (i >= n) return;\n  float v = x[i];\n  y[i] = 0;\n";
+  const Normal branch("", guard +
+                              "  if (v > 0) {\n    y[i] = v;\n    return;\n  }\n"
+                              "  y[i] = 0.1f * v;\n");
+  CHECK(branch.why.empty());
+  CHECK(branch.has("if (i >= n) return;"));
+  CHECK(branch.has("    y[i] = v;\n  } else {\n    y[i] = 0.1f * v;\n  }\n"));
+  const Normal alone("", guard + "  if (v > 0) return;\n  y[i] = 0.1f * v;\n");
+  CHECK(alone.has("if (!(v > 0)) {\n    y[i] = 0.1f * v;\n  }\n"));
+  const Normal other("", kIndex + "  if (i > n - 1) return;\n  else y[i] = x[i];\n");
+  CHECK(other.has("if (i <= n - 1) {\n    y[i] = x[i];\n  }\n"));
+  const Normal block("",
+                     kIndex + "  if (i >= n) {\n    return;\n  } else {\n    y[i] = x[i];\n  }\n");
+  CHECK(block.has("if (i < n) {\n    y[i] = x[i];\n  }\n"));
+  const Normal in_else("",
+                       kIndex + "  if (i < n) {\n    y[i] = x[i];\n  } else {\n    return;\n  }\n");
+  CHECK_FALSE(in_else.has("else"));
+  const Normal last("", kIndex + "  if (i < n) y[i] = x[i];\n  return;\n");
+  CHECK_FALSE(last.has("return"));
+}
+
+TEST_CASE("the guard of the thread's index, loops and what barriers follow keep their returns") {
+  CHECK(refused("", kIndex + "  if (i >= n) return;\n  y[i] = x[i];\n") == kFollowed);
+  CHECK(refused("",
+                kIndex +
+                    "  if (i >= n) return;\n  for (int j = 0; j < 9; ++j) {\n    if (x[j] > 1) {\n"
+                    "      y[i] = j;\n      return;\n    }\n  }\n  y[i] = -1;\n") == kFollowed);
+  CHECK(refused("", kIndex + "  __shared__ float part[64];\n  part[threadIdx.x] = 1;\n"
+                             "  if (x[blockIdx.x] > 0.5f) return;\n"
+                             "  __syncthreads();\n  if (i < n) y[i] = part[63 - threadIdx.x];\n") ==
+        kFollowed);
+}
+
 TEST_SUITE_END();
