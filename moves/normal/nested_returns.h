@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "engine/text/source_edit.h"
@@ -7,12 +8,22 @@
 
 namespace warpath {
 
-/// `if (c) return;` in a block that is the last thing a thread comes to: but for the rest of the
-/// block nothing is left to do.
-[[nodiscard]] std::vector<const model::Stmt*> nested_returns(const model::KernelFacts& facts);
+/// A return in a block that is the last thing a thread comes to, where it only decides what else is
+/// done.
+struct NestedReturn {
+  enum class Form : std::uint8_t {
+    alone,          ///< `if (c) return;` in front of the rest of the block
+    behind_branch,  ///< `if (c) { ...; return; }` in front of it
+    before_else,    ///< `if (c) return; else ...` at the end of the block
+    in_else,        ///< `if (c) { ... } else return;` there
+    last,           ///< `return;` there
+  };
+  const model::Stmt* stmt = nullptr;
+  Form form = Form::alone;
+};
+[[nodiscard]] std::vector<NestedReturn> nested_returns(const model::KernelFacts& facts);
 
-/// Adds edits that put the rest of the block into an if in place of the first of them. False if
-/// there is none.
+/// Adds edits that make an if of the first of them, or leave it out. False if there is none.
 [[nodiscard]] bool enclose_rest(const NormalSite& site, std::vector<Edit>& edits);
 
 }  // namespace warpath

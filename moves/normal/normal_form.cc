@@ -7,9 +7,11 @@
 #include "moves/model/value_reader.h"
 #include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
+#include "moves/normal/first_values.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/launch_terms.h"
 #include "moves/normal/mirrored_index.h"
+#include "moves/normal/named_index.h"
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
@@ -49,7 +51,8 @@ std::size_t vetoes(const KernelFacts& facts) {
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
-         terms_of_launch(facts).size() + mirrored_indices(facts) + closed_calls(facts);
+         terms_of_launch(facts).size() + mirrored_indices(facts) + closed_calls(facts) +
+         late_values(facts) + unnamed_indices(facts);
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -179,7 +182,8 @@ class Normaliser {
     }
     if (!done) {
       edits.clear();
-      done = drop_launch_term(site, edits) || enclose_rest(site, edits) ||
+      done = declare_late(site, edits) || step_behind(site, edits) || name_index(site, edits) ||
+             drop_launch_term(site, edits) || enclose_rest(site, edits) ||
              keep_slots(site, edits) || one_value(site, edits);
     }
     if (done) now_.source = edited(unit.source(), std::move(edits));

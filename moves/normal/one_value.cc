@@ -1,14 +1,17 @@
 #include "moves/normal/one_value.h"
 
 #include <algorithm>
-#include <set>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
-#include "moves/normal/macro_words.h"
+#include "moves/normal/variable_uses.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
@@ -17,102 +20,6 @@ namespace warpath {
 using namespace model;
 
 namespace {
-
-std::vector<const Expr*> uses_of(const KernelFacts& facts, const Declarator& variable) {
-  std::vector<const Expr*> out;
-  walk_expressions(*facts.kernel->body, [&](const Expr& e) {
-    const auto declared = facts.state->declared.find(&e);
-    if (declared != facts.state->declared.end() && declared->second == &variable) out.push_back(&e);
-    return true;
-  });
-  return out;
-}
-
-/// What stands before a statement happens before it, and every branch of the text is read.
-bool runs_in_order(const KernelFacts& facts) {
-  bool out = facts.kernel->opaque.empty();
-  walk(*facts.kernel->body, [&](const Stmt& s) {
-    out = out && !s.is(StmtKind::goto_) && !s.is(StmtKind::label);
-    return out;
-  });
-  const std::string_view text = facts.unit->text(facts.kernel->body->span);
-  for (const Token& t : tokenize(text).tokens) {
-    const bool line = t.kind == TokenKind::directive;
-    out = out && (!line || directive_name(text, t) == "pragma");
-  }
-  return out;
-}
-
-/// The name stands in a lambda, or where it is no expression of its own: in a type, a capture.
-bool is_said_elsewhere(const KernelFacts& facts, std::string_view name) {
-  const Stmt& body = *facts.kernel->body;
-  std::set<std::size_t> known;
-  std::vector<Span> lambdas;
-  walk_expressions(body, [&](const Expr& e) {
-    if (e.is(ExprKind::lambda)) lambdas.push_back(e.span);
-    if (e.is_name(name) || (e.is(ExprKind::member) && e.name == name))
-      known.insert(e.name_span.empty() ? e.span.begin : e.name_span.begin);
-    return true;
-  });
-  walk(body, [&](const Stmt& s) {
-    for (const Declarator* d : s.declarators) known.insert(d->name_span.begin);
-    return true;
-  });
-  const std::string_view text = facts.unit->text(body.span);
-  return std::ranges::any_of(tokenize(text).tokens, [&](const Token& t) {
-    if (t.kind != TokenKind::identifier || spelling(text, t) != name) return false;
-    const Span at{body.span.begin + t.begin, body.span.begin + t.end};
-    return !known.contains(at.begin) ||
-           std::ranges::any_of(lambdas, [&](Span lambda) { return lambda.contains(at); });
-  });
-}
-
-bool is_out_of_sight(const KernelFacts& facts, const Declarator& variable) {
-  return !runs_in_order(facts) || is_said_by_macro(*facts.unit, variable.name) ||
-         is_said_elsewhere(facts, variable.name);
-}
-
-bool is_scalar(const Unit& unit, Span type) {
-  const std::string words = unit.resolved_type(unit.plain_text(type));
-  return size_of_type(words) != 0 || words == "auto";
-}
-
-/// What is made of the value could keep a reference to the variable: it is an object of a class.
-bool may_be_kept(const Unit& unit, const Expr& value) {
-  const Expr* at = &value;
-  while (at->parent != nullptr &&
-         (at->parent->is(ExprKind::init_list) || at->parent->is(ExprKind::designated)))
-    at = at->parent;
-  if (at->parent != nullptr) return at != &value;
-  if (at->stmt == nullptr) return true;
-  for (const Declarator* d : at->stmt->declarators) {
-    if (std::ranges::find(d->init, at) != d->init.end())
-      return !d->is_pointer() && !is_scalar(unit, d->type);
-  }
-  return at != &value;
-}
-
-/// Something may change the variable where the name stands, or let others do so.
-bool may_change(const Unit& unit, const Expr& use) {
-  const Expr* at = &use;
-  for (; at->parent != nullptr; at = at->parent) {
-    const Expr& up = *at->parent;
-    const bool passes = up.is(ExprKind::comma) || up.is(ExprKind::cast) ||
-                        (up.is(ExprKind::conditional) && &up.arg(0) != at);
-    if (!passes) break;
-    if (up.is(ExprKind::cast) && size_of_type(unit.resolved_type(plain_type(up))) == 0 &&
-        !plain_type(up).ends_with('*'))
-      return true;
-  }
-  if (may_be_kept(unit, *at)) return true;
-  if (at->parent == nullptr) return false;
-  const Expr& up = *at->parent;
-  return (up.is(ExprKind::assign) && &up.arg(0) == at) || up.is(ExprKind::postfix) ||
-         up.is_op(ExprKind::unary, "++") || up.is_op(ExprKind::unary, "--") ||
-         up.is_op(ExprKind::unary, "&") || up.is(ExprKind::lambda) || up.is(ExprKind::opaque) ||
-         up.is(ExprKind::new_object) ||
-         (up.is(ExprKind::call) && !is_pure_function(unit, callee(up)));
-}
 
 /// Each of its uses reads the variable, but for those in `change`.
 bool is_only_read(const KernelFacts& facts,
@@ -217,6 +124,107 @@ std::vector<MovedOnce> moved_once(const KernelFacts& facts) {
   return out;
 }
 
+/// A variable that a loop moves on by the same amount at the end of each iteration.
+struct MovedByLoop {
+  const Declarator* variable = nullptr;
+  const Loop* loop = nullptr;
+  const Expr* change = nullptr;
+  const Expr* amount = nullptr;   ///< null: 1
+  std::vector<const Expr*> uses;  ///< in the body, in front of the change
+};
+
+/// The change is a statement of the loop's body, or an operand of the commas in its step.
+bool ends_iteration(const Expr& change, const Stmt& loop) {
+  if (change.stmt != nullptr && change.stmt->is(StmtKind::expression) &&
+      change.stmt->expr == &change && change.stmt->parent == loop.body)
+    return loop.body->is(StmtKind::block);
+  const Expr* at = &change;
+  while (at->parent != nullptr && at->parent->is(ExprKind::comma) && !at->parenthesised)
+    at = at->parent;
+  return at != &change && at == loop.step && !at->parenthesised && !change.parenthesised;
+}
+
+/// An expression of names from outside of the loop, which it does not change, and numbers.
+bool is_fixed_in(const KernelFacts& facts, const Expr& e, const Stmt& loop) {
+  const std::vector<std::string> written = facts.names_written(loop);
+  bool out = is_pure(*facts.unit, e);
+  walk(e, [&](const Expr& part) {
+    const bool plain = part.is(ExprKind::name) || part.is(ExprKind::number) ||
+                       part.is(ExprKind::binary) || part.is(ExprKind::size_of) ||
+                       (part.is(ExprKind::member) && part.op == ".") ||
+                       (part.is(ExprKind::unary) && (part.op == "-" || part.op == "+"));
+    out = out && plain && !(part.is(ExprKind::name) && std::ranges::count(written, part.name) > 0);
+    const auto d = facts.state->declared.find(&part);
+    const bool own = d != facts.state->declared.end() && d->second->stmt != nullptr &&
+                     loop.span.contains(d->second->stmt->span);
+    out = out && !own &&
+          !(part.is(ExprKind::name) && facts.unit->macro(part.name) != nullptr &&
+            facts.unit->macro(part.name)->function_like);
+    return out;
+  });
+  return out;
+}
+
+std::optional<MovedByLoop> moved_by(const KernelFacts& facts,
+                                    const Loop& loop,
+                                    const Write& write) {
+  const Unit& unit = *facts.unit;
+  const Declarator& d = *write.variable;
+  const Stmt& stmt = *loop.stmt;
+  if (write.node == nullptr || write.escapes || write.partial || d.function != facts.kernel ||
+      d.is_array() || d.reference || d.has(kVolatile | kShared | kStatic | kAuto) ||
+      !ends_iteration(*write.node, stmt) || is_out_of_sight(facts, d))
+    return std::nullopt;
+  const std::string type = unit.resolved_type(unit.plain_text(d.type));
+  const bool number = d.pointer_depth == 0 && is_integer_type(type) && size_of_type(type) >= 4;
+  if (d.pointer_depth != 1 && !number) return std::nullopt;
+  MovedByLoop out{&d, &loop, write.node, nullptr, {}};
+  const Expr& change = *write.node;
+  if (change.is(ExprKind::assign)) {
+    if (change.op != "+=" && change.op != "-=") return std::nullopt;
+    out.amount = &change.arg(1);
+    if (!is_fixed_in(facts, *out.amount, stmt)) return std::nullopt;
+  }
+  // what the loop leaves in it is seen by nobody
+  for (const Stmt* around = enclosing_loop(stmt); around != nullptr;
+       around = enclosing_loop(*around)) {
+    if (d.stmt == nullptr || around->body == nullptr || !around->body->span.contains(d.stmt->span))
+      return std::nullopt;
+  }
+  for (const Expr* use : uses_of(facts, d)) {
+    if (change.span.contains(use->span)) continue;
+    if (use->span.begin >= stmt.span.end) return std::nullopt;
+    const bool before = use->span.begin < stmt.span.begin ||
+                        (stmt.init != nullptr && stmt.init->span.contains(use->span));
+    if (may_change(unit, *use) && !(before && sets(*use))) return std::nullopt;
+    if (before) continue;
+    const bool sees_start = stmt.body->span.contains(use->span) &&
+                            (use->span.begin < change.span.begin ||
+                             (stmt.step != nullptr && stmt.step->span.contains(change.span)));
+    if (!sees_start) return std::nullopt;
+    out.uses.push_back(use);
+  }
+  return out.uses.empty() ? std::nullopt : std::optional(out);
+}
+
+std::vector<MovedByLoop> moved_by_loops(const KernelFacts& facts) {
+  std::vector<MovedByLoop> out;
+  for (const auto& loop : facts.loops) {
+    const Stmt& s = *loop->stmt;
+    const auto step = loop->step.constant(), first = loop->first.constant();
+    if (!loop->counted || loop->descending || !loop->declared_inside || !s.is(StmtKind::for_) ||
+        s.body == nullptr || !step || *step < 1 || !first)
+      continue;
+    for (const Write& write : facts.state->writes) {
+      if (!s.span.contains(write.name->span) || write.variable == loop->declarator ||
+          std::ranges::count(loop->inductions, write.variable->name) == 0)
+        continue;
+      if (auto one = moved_by(facts, *loop, write)) out.push_back(std::move(*one));
+    }
+  }
+  return out;
+}
+
 /// As an operand of +, the text is one operand: a name, a number or a product of such.
 bool is_term(const Unit& unit, const Expr& e) {
   if (e.is(ExprKind::number)) return true;
@@ -225,10 +233,61 @@ bool is_term(const Unit& unit, const Expr& e) {
   return e.is_op(ExprKind::binary, "*") && is_term(unit, e.arg(0)) && is_term(unit, e.arg(1));
 }
 
+/// `p += w` at the end of each iteration i of a loop: p_at = p + i * w at its start.
+bool count_from_start(const NormalSite& site, std::vector<Edit>& edits) {
+  const std::vector<MovedByLoop> found = moved_by_loops(site.facts);
+  if (found.empty()) return false;
+  const Unit& unit = site.unit;
+  const MovedByLoop& one = found.front();
+  const Declarator &d = *one.variable, &index = *one.loop->declarator;
+  const Stmt& loop = *one.loop->stmt;
+  const Expr& change = *one.change;
+  const std::int64_t first = *one.loop->first.constant(), step = *one.loop->step.constant();
+  std::string passed(index.name);
+  if (first != 0) passed += (first < 0 ? " + " : " - ") + std::to_string(std::abs(first));
+  if (step != 1) passed = (first != 0 ? "(" + passed + ")" : passed) + " / " + std::to_string(step);
+  const std::string type = unit.plain_text(d.type);
+  const std::string wide = d.is_pointer() ? "long long" : unit.resolved_type(type);
+  const bool same = unit.resolved_type(unit.plain_text(index.type)) == wide;
+  if (one.amount != nullptr && !same)  // it moves by more in all than the index may hold
+    passed = "static_cast<" + wide + ">(" + passed + ")";
+  else if (passed != index.name)
+    passed = "(" + passed + ")";
+  if (one.amount != nullptr) {
+    const Expr& by = *one.amount;
+    const std::string text(unit.plain_text(by.outer));
+    passed += " * " + (is_term(unit, by) || by.parenthesised ? text : "(" + text + ")");
+  }
+  const bool back = change.op == "-=" || change.op == "--";
+  const std::string now = fresh_name(unit, std::string(d.name) + "_at");
+  const std::string declared = (d.has(kConst) || !d.is_pointer() ? "const " : "") + type +
+                               (d.is_pointer() ? "* " : " ") + now + " = " + std::string(d.name) +
+                               (back ? " - " : " + ") + passed + ";";
+  for (const Expr* use : one.uses) edits.push_back({use->span.begin, use->span.end, now});
+  const std::string pad = "\n" + indentation(unit, loop.span.begin) + indent_unit(unit);
+  if (loop.body->is(StmtKind::block)) {
+    edits.push_back({loop.body->span.begin + 1, loop.body->span.begin + 1, pad + declared});
+  } else {
+    edits.push_back({loop.body->span.begin, loop.body->span.begin, "{" + pad + declared + pad});
+    edits.push_back({loop.body->span.end, loop.body->span.end,
+                     "\n" + indentation(unit, loop.span.begin) + "}"});
+  }
+  if (change.parent == nullptr) {
+    const Span lines = whole_lines(unit, change.stmt->span);
+    edits.push_back({lines.begin, lines.end, ""});
+    return true;
+  }
+  const Expr &left = change.parent->arg(0), &right = change.parent->arg(1);
+  const bool is_left = &left == &change;
+  edits.push_back({is_left ? left.outer.begin : left.outer.end,
+                   is_left ? right.outer.begin : right.outer.end, ""});
+  return true;
+}
+
 }  // namespace
 
 std::size_t second_names(const KernelFacts& facts) {
-  return copies(facts).size() + moved_once(facts).size();
+  return copies(facts).size() + moved_once(facts).size() + moved_by_loops(facts).size();
 }
 
 bool one_value(const NormalSite& site, std::vector<Edit>& edits) {
@@ -242,7 +301,7 @@ bool one_value(const NormalSite& site, std::vector<Edit>& edits) {
     return true;
   }
   const std::vector<MovedOnce> found = moved_once(site.facts);
-  if (found.empty()) return false;
+  if (found.empty()) return count_from_start(site, edits);
   const MovedOnce& one = found.front();
   const Declarator& d = *one.pointer;
   const Expr& e = *one.change;

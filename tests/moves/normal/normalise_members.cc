@@ -138,15 +138,17 @@ TEST_CASE("a loop whose variable nothing reads behind it has an index of its own
 }
 
 TEST_CASE("a loop whose variable is read behind it keeps it") {
-  const std::string head = kLines + "  int j;\n  float sum = 0;\n";
+  const std::string sum = kLines + "  float sum = 0;\n", head = sum + "  int j;\n";
   CHECK(refused("", head + "  for (j = 0; j < 3; j++) sum += x[j];\n  y[i] = sum + j;\n") ==
         "j is used behind its loop");
-  CHECK(refused("", head +
-                        "  j = 0;\n  for (int r = 0; r < 2; r++) {\n    while (j < 3 * r) {\n      "
-                        "sum += x[j];\n      j++;\n    }\n  }\n  y[i] = sum;\n") ==
+  CHECK(refused("",
+                sum +
+                    "  int j = 0;\n  for (int r = 0; r < 2; r++) {\n    while (j < 3 * r) {\n      "
+                    "sum += x[j];\n      j++;\n    }\n  }\n  y[i] = sum;\n") ==
         "j is used behind its loop");
-  CHECK(refused("", head + "  j = i % 3;\n  while (j < 9) {\n    j += 2;\n    sum += x[j];\n  }\n  "
-                           "y[i] = sum;\n") == "j steps before the end of its loop");
+  CHECK(refused("",
+                sum + "  int j = i % 3;\n  while (j < 9) {\n    j += 2;\n    sum += x[j];\n  }\n  "
+                      "y[i] = sum;\n") == "j steps before the end of its loop");
   CHECK(refused("#define NEXT x[j]\n",
                 head + "  for (j = 0; j < 3; j++) sum += 1;\n  y[i] = sum;\n  if (sum < 0) y[i] = "
                        "NEXT;\n") == "j is more than the index of a loop");

@@ -62,6 +62,79 @@ TEST_CASE("a pointer that moves on, or that more than one place sees moved, keep
           .empty());
 }
 
+TEST_CASE("what a loop moves on by the same amount is counted from its start") {
+  const Normal k("", kIndex +
+                         "  if (i < n) {\n    const float* p = x + i % 100;\n    float s = 0;\n"
+                         "    for (int j = 0; j < 4; ++j) {\n      s += *p;\n      p += 7;\n"
+                         "    }\n    y[i] = s;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("const float* p_at = p + static_cast<long long>(j) * 7;\n      s += *p_at;\n    }"));
+  const Normal step("", kIndex +
+                            "  if (i < n) {\n    const float* p = x + i % 100 + 50;\n"
+                            "    float s = 0;\n    for (int j = 0; j < 4; j++, p -= n / 100)\n"
+                            "      s += *p;\n    y[i] = s;\n  }\n");
+  CHECK(step.has("for (int j = 0; j < 4; j++)"));
+  CHECK(step.has("const float* p_at = p - static_cast<long long>(j) * (n / 100);"));
+  const Normal by_one("", kIndex +
+                              "  if (i < n) {\n    const float* p = x + i % 100;\n"
+                              "    float s = 0;\n    for (int j = 2; j < 11; j++) {\n"
+                              "      s += *p * j;\n      ++p;\n    }\n    y[i] = s;\n  }\n");
+  CHECK(by_one.has("const float* p_at = p + (j - 2);"));
+  const Normal thirds("", kIndex +
+                              "  if (i < n) {\n    int at = i % 100;\n    float s = 0;\n"
+                              "    for (int j = -2; j < 8; j += 3) {\n      s += x[at] * j;\n"
+                              "      at += 6;\n    }\n    y[i] = s;\n  }\n");
+  CHECK(thirds.has("const int at_at = at + ((j + 2) / 3) * 6;"));
+  const Normal wide("", kIndex +
+                            "  if (i < n) {\n    unsigned long at = i % 100;\n    float s = 0;\n"
+                            "    for (int j = 0; j < 4; ++j) {\n      s += x[at];\n"
+                            "      at += n / 10 - 3;\n    }\n    y[i] = s;\n  }\n");
+  CHECK(wide.has("const unsigned long at_at = at + static_cast<unsigned long"));
+  const Normal nested("", kIndex +
+                              "  if (i < n) {\n    float s = 0;\n"
+                              "    for (int k = 0; k < 3; ++k) {\n      int at = i % 100 + k;\n"
+                              "      for (int j = 0; j < 4; ++j) {\n        s += x[at];\n"
+                              "        at += 5;\n      }\n    }\n    y[i] = s;\n  }\n");
+  CHECK(nested.has("const int at_at = at + j * 5;"));
+}
+
+TEST_CASE("a thread's index that its loop moves on stays the thread's index") {
+  Normal k("",
+           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n / 10) return;\n"
+           "  int from = n - 1 - i;\n"
+           "  for (int b = 0; b < 10; ++b) {\n    y[i] = 2 * x[from];\n    i += n / 10;\n"
+           "    from -= n / 10;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("y[i_at] = 2 * x[from_at];"));
+  const auto flat = k.path.listed("flatten_parallel_loop");
+  REQUIRE_FALSE(flat.empty());
+  k.path.step(flat.front()).runs();
+}
+
+TEST_CASE("what is seen moved, or not moved by the same in every iteration, moves on") {
+  const auto stays = [](const std::string& body) {
+    const std::string why =
+        refused("", kIndex + "  if (i < n) {\n    int at = i % 50 + 9;\n    float s = 0;\n" + body +
+                        "    y[i] = s;\n  }\n");
+    CHECK_FALSE(why.empty());
+  };
+  const std::string head = "    for (int j = 0; j < 4; ++j) {\n";
+  stays(head + "      s += x[at];\n      at += 3;\n    }\n    s += x[at];\n");
+  stays(head + "      at += 3;\n      s += x[at];\n    }\n");
+  stays(head + "      s += x[at];\n      if (s > 0) at += 3;\n    }\n");
+  stays(head + "      s += x[at];\n      at += j;\n    }\n");
+  stays(head + "      s += x[at];\n      if (s > 1) continue;\n      at += 3;\n    }\n");
+  stays(head + "      s += x[at];\n      at += 3;\n      at += 1;\n    }\n");
+  stays(head + "      const int w = 3;\n      s += x[at];\n      at += w;\n    }\n");
+  stays("    int* other = &at;\n" + head + "      s += x[*other];\n      at += 3;\n    }\n");
+  stays("    int& other = at;\n" + head + "      s += x[other];\n      at += 3;\n    }\n");
+  stays("    float t = 1.5f;\n" + head + "      s += t;\n      t += 0.1f;\n    }\n");
+  stays("    unsigned char c = 250;\n" + head + "      s += c;\n      c += 3;\n    }\n");
+  stays("    for (int k = 0; k < 2; ++k) {\n" + head +
+        "      s += x[at];\n      at += 3;\n    }\n    }\n");
+  stays("    for (int j = 0; at + j < 70; ++j) {\n      s += x[at];\n      at += 3;\n    }\n");
+}
+
 TEST_CASE("a second index that every iteration sets to the first is declared in the body") {
   const std::string loop =
       "#define KERNEL_LOOP(i, n) long at = blockIdx.x * blockDim.x + threadIdx.x; "
