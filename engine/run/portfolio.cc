@@ -24,12 +24,22 @@ bool holds(const Bindings& when, const Bindings& values) {
   });
 }
 
+/// The first for any size that is as fast as the spec's own everywhere.
+std::size_t spec_kernel(const std::vector<PortfolioKernel>& kernels) {
+  const auto own = std::ranges::find_if(kernels, [](const PortfolioKernel& one) {
+    return one.when.empty() &&
+           std::ranges::all_of(one.ratios, [](double ratio) { return ratio == 1; });
+  });
+  WARPATH_CHECK(own != kernels.end());
+  return static_cast<std::size_t>(own - kernels.begin());
+}
+
 class Choice {
  public:
   Choice(const std::vector<PortfolioSize>& sizes,
          const std::vector<PortfolioKernel>& kernels,
          Objective objective)
-      : sizes_(sizes), kernels_(kernels), objective_(objective) {}
+      : sizes_(sizes), kernels_(kernels), objective_(objective), own_(spec_kernel(kernels)) {}
 
   Portfolio best() {
     const std::vector<std::size_t> special = specials();
@@ -68,16 +78,9 @@ class Choice {
   /// them.
   [[nodiscard]] std::vector<std::size_t> generals() const {
     std::vector<std::size_t> out;
-    std::size_t own = kernels_.size();
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
-      if (!kernels_[k].when.empty()) continue;
-      out.push_back(k);
-      const auto& ratios = kernels_[k].ratios;
-      if (own == kernels_.size() &&
-          std::ranges::all_of(ratios, [](double ratio) { return ratio == 1; }))
-        own = k;
+      if (kernels_[k].when.empty()) out.push_back(k);
     }
-    WARPATH_CHECK(own < kernels_.size());
     const auto over_all = [&](std::size_t k) {
       const std::vector<std::size_t> everywhere(sizes_.size(), 0);
       const double ratio = objective_ratio({k}, everywhere);
@@ -85,7 +88,7 @@ class Choice {
     };
     std::ranges::stable_sort(out, {}, over_all);
     out.resize(std::min(out.size(), kMostGeneral));
-    if (std::ranges::find(out, own) == out.end()) out.push_back(own);
+    if (std::ranges::find(out, own_) == out.end()) out.push_back(own_);
     return out;
   }
 
@@ -95,7 +98,8 @@ class Choice {
               std::size_t from,
               std::size_t general) {
     consider(chosen, general);
-    if (chosen.size() + 1 >= kMostPortfolioKernels) return;
+    const std::size_t counted = chosen.size() + (general == own_ ? 0 : 1);
+    if (counted >= kMostPortfolioKernels) return;
     for (std::size_t i = from; i < special.size(); ++i) {
       const bool known = std::ranges::any_of(
           chosen, [&](std::size_t k) { return kernels_[k].when == kernels_[special[i]].when; });
@@ -168,7 +172,8 @@ class Choice {
   const std::vector<PortfolioSize>& sizes_;
   const std::vector<PortfolioKernel>& kernels_;
   const Objective objective_;
-  std::array<std::optional<Portfolio>, kMostPortfolioKernels> best_;  // by size - 1
+  const std::size_t own_;
+  std::array<std::optional<Portfolio>, kMostPortfolioKernels + 1> best_;  // by size - 1
 };
 
 }  // namespace

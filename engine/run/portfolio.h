@@ -9,7 +9,7 @@
 
 namespace warpath {
 
-/// Maximum number of kernels of a portfolio, the general one included.
+/// Maximum number of kernels of a portfolio beside the spec's own.
 inline constexpr std::size_t kMostPortfolioKernels = 4;
 /// No size becomes slower than this share of the baseline's speed.
 inline constexpr double kPortfolioFloor = 0.98;
@@ -42,11 +42,12 @@ struct Portfolio {
 };
 
 /// Of a decision list over `kernels` the one of least time by `objective` over the scored
-/// workloads: at most kMostPortfolioKernels, the last of which holds for any size, fewest where
-/// more gain less than kLeastPortfolioGain. A workload is served by the first whose `when` holds,
-/// which must have been measured there and not be below the workload's floor. Kernels with more
-/// conditions come first. `kernels` must hold one for any size with ratio 1 everywhere: the spec's
-/// own. Of several equally good ones those that come first in `kernels`.
+/// workloads: at most kMostPortfolioKernels and, as the last, one that holds for any size, which
+/// counts unless it is the spec's own; fewest where more gain less than kLeastPortfolioGain. A
+/// workload is served by the first whose `when` holds, which must have been measured there and not
+/// be below the workload's floor. Kernels with more conditions come first. `kernels` must hold one
+/// for any size with ratio 1 everywhere: the spec's own. Of several equally good ones those that
+/// come first in `kernels`.
 [[nodiscard]] Portfolio choose_portfolio(const std::vector<PortfolioSize>& sizes,
                                          const std::vector<PortfolioKernel>& kernels,
                                          Objective objective);

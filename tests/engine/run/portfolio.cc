@@ -28,7 +28,8 @@ void check_served(const std::vector<PortfolioSize>& sizes,
                   const std::vector<PortfolioKernel>& kernels,
                   const Portfolio& portfolio) {
   REQUIRE_FALSE(portfolio.kernels.empty());
-  CHECK(portfolio.kernels.size() <= kMostPortfolioKernels);
+  const bool ends_in_own = portfolio.kernels.back() == 0;
+  CHECK(portfolio.kernels.size() <= kMostPortfolioKernels + (ends_in_own ? 1 : 0));
   CHECK(kernels[portfolio.kernels.back()].when.empty());
   for (std::size_t w = 0; w < sizes.size(); ++w) {
     std::size_t first = 0;
@@ -56,6 +57,27 @@ TEST_CASE("each size gets its fastest kernel, the general one serves the rest") 
   check_served(sizes, kernels, portfolio);
   CHECK(portfolio.kernels == std::vector<std::size_t>{1, 2, 4});
   CHECK(portfolio.ratio == doctest::Approx(std::cbrt(0.5 * 0.25 * 0.8)));
+}
+
+TEST_CASE("four sizes that each want a kernel have it, with the spec's own for all others") {
+  std::vector<PortfolioSize> sizes;
+  std::vector<PortfolioKernel> kernels{own(4)};
+  for (std::size_t n = 0; n < 4; ++n) {
+    sizes.push_back(size(static_cast<std::int64_t>(n)));
+    PortfolioKernel& one = kernels.emplace_back();
+    one.when = sizes.back().values;
+    one.ratios = std::vector<double>(4, kNone);
+    one.ratios[n] = 0.25;
+  }
+  const Portfolio portfolio = choose_portfolio(sizes, kernels, Objective::geomean);
+  check_served(sizes, kernels, portfolio);
+  CHECK(portfolio.kernels == std::vector<std::size_t>{1, 2, 3, 4, 0});
+  CHECK(portfolio.ratio == doctest::Approx(0.25));
+  // A general kernel of the run's is one of the four.
+  kernels.push_back({.when = {}, .ratios = std::vector<double>(4, 0.5)});
+  const Portfolio three = choose_portfolio(sizes, kernels, Objective::worst);
+  check_served(sizes, kernels, three);
+  CHECK(three.kernels.size() <= 5);
 }
 
 TEST_CASE("a kernel that slows a size below the floor does not serve it") {
@@ -109,7 +131,8 @@ TEST_CASE("no list of that many kernels is better by more than a kernel must gai
     }
     const Portfolio chosen = choose_portfolio(sizes, kernels, Objective::geomean);
     check_served(sizes, kernels, chosen);
-    // The best of any general kernel and, where they gain most, three others.
+    // The best of any general kernel and, where they gain most, three others, or four beside the
+    // spec's own.
     double least = 1;
     for (const PortfolioKernel& general : kernels) {
       if (!general.when.empty()) continue;
@@ -129,7 +152,8 @@ TEST_CASE("no list of that many kernels is better by more than a kernel must gai
       }
       if (!legal) continue;
       std::ranges::sort(gains, std::greater<>());
-      for (std::size_t i = 0; i + 1 < kMostPortfolioKernels; ++i) logs -= gains[i];
+      const std::size_t others = kMostPortfolioKernels - (&general == &kernels.front() ? 0 : 1);
+      for (std::size_t i = 0; i < others; ++i) logs -= gains[i];
       least = std::min(least, std::exp(logs / static_cast<double>(sizes.size())));
     }
     CHECK(chosen.ratio * (1 - kLeastPortfolioGain) <= least + 1e-12);
