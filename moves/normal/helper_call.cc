@@ -128,6 +128,22 @@ bool bind_template(const NormalSite& site,
   return true;
 }
 
+bool calls_itself(const Unit& unit,
+                  const Function& function,
+                  std::string_view wanted,
+                  std::set<const Function*>& seen) {
+  if (!seen.insert(&function).second || function.body == nullptr) return false;
+  bool found = false;
+  for (const WordAt& word : words_in(unit, function.body->span)) {
+    if (word.text == wanted) return true;
+    for (const Function* next : unit.functions()) {
+      if (next->name == word.text && next != &function)
+        found = found || calls_itself(unit, *next, wanted, seen);
+    }
+  }
+  return found;
+}
+
 /// `namespace cg = cooperative_groups;`: the same wherever it stands.
 bool names_groups(const Unit& unit, const Stmt& s) {
   const std::string text = unit.plain_text(s.span);
@@ -220,8 +236,7 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
     const std::string alias = alias_name(site.unit, s);
     if (!alias.empty()) {
       types.insert(alias);
-    } else if (s.is(StmtKind::declaration) && s.text_only && !names_groups(site.unit, s) &&
-               !site.unit.text(s).starts_with("static_assert")) {
+    } else if (s.is(StmtKind::declaration) && s.text_only && !names_groups(site.unit, s)) {
       for (const WordAt& w : words_in(site.unit, s.span)) types.insert(w.text);
     }
     return true;
@@ -438,7 +453,8 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
     return declined(f + " takes any number of arguments");
   if (const std::string what = unmovable(site.unit, function); !what.empty())
     return declined(f + " " + what);
-  if (calls_itself(site.unit, function)) return declined(f + " calls itself");
+  std::set<const Function*> seen;
+  if (calls_itself(site.unit, function, function.name, seen)) return declined(f + " calls itself");
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const Declarator& p = *function.parameters[i];
     if (p.is_function_pointer || site.unit.plain_text(p.type) == "auto")

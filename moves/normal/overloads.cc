@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <set>
 #include <string>
 
 #include "engine/text/function_text.h"
@@ -39,50 +37,7 @@ bool is_template(const NormalSite& site, const Expr& call, const Function& f) {
          site.unit.text(call.arg(0)).find('<') != std::string_view::npos;
 }
 
-/// Names of calls in the body that the function cannot take: they go to another of its name.
-std::set<std::size_t> calls_of_others(const Unit& unit,
-                                      const Stmt& body,
-                                      const Function& function) {
-  std::set<std::size_t> out;
-  const bool declared = std::ranges::any_of(unit.functions(), [&](const Function* f) {
-    return f->name == function.name && f->body == nullptr;  // perhaps with defaults
-  });
-  if (declared) return out;
-  walk_expressions(body, [&](const Expr& e) {
-    if (!e.is(ExprKind::call) || callee(e) != function.name) return true;
-    const std::size_t given = e.args.size() - 1;
-    bool takes = given <= function.parameters.size();
-    for (std::size_t i = given; takes && i < function.parameters.size(); ++i)
-      takes = function.parameters[i]->value() != nullptr;
-    if (!takes) out.insert(e.arg(0).span.begin);
-    return true;
-  });
-  return out;
-}
-
-bool reaches(const Unit& unit,
-             const Function& function,
-             const Function& wanted,
-             std::set<const Function*>& seen) {
-  if (!seen.insert(&function).second || function.body == nullptr) return false;
-  const std::set<std::size_t> others = calls_of_others(unit, *function.body, wanted);
-  bool found = false;
-  for (const WordAt& word : words_in(unit, function.body->span)) {
-    if (word.text == wanted.name && !others.contains(word.span.begin)) return true;
-    for (const Function* next : unit.functions()) {
-      if (next->name == word.text && next != &function)
-        found = found || reaches(unit, *next, wanted, seen);
-    }
-  }
-  return found;
-}
-
 }  // namespace
-
-bool calls_itself(const Unit& unit, const Function& function) {
-  std::set<const Function*> seen;
-  return reaches(unit, function, function, seen);
-}
 
 bool takes_exactly(const NormalSite& site, const Expr& call, const Function& function) {
   if (is_template(site, call, function) || call.args.size() - 1 != function.parameters.size())

@@ -18,10 +18,6 @@ void keep_chosen(const NormalSite& site,
                                  const model::Expr& call,
                                  const model::Function& function);
 
-/// The function may come to be called in its own body, by what it calls or at once. Another of its
-/// name is not itself.
-[[nodiscard]] bool calls_itself(const model::Unit& unit, const model::Function& function);
-
 /// A function of CUDA's that a file may overload: `atomicAdd`, `__ldg`, `sqrt`, `make_float4`.
 [[nodiscard]] bool is_name_of_cuda(std::string_view name);
 

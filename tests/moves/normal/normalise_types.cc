@@ -247,35 +247,4 @@ TEST_CASE("overloads and specialisations keep shared arrays of their own") {
   if (k.why.empty()) CHECK(k.has("int s"));
 }
 
-TEST_CASE("a function that calls another of its name does not call itself") {
-  const Normal k(
-      "__device__ float part(float a, float b, int k) {\n  float s = a * k;\n  s += b;\n  return "
-      "s;\n"
-      "}\n__device__ float part(float a, int k) {\n  float s = part(a, a + 1, k);\n  s *= 2;\n"
-      "  return s;\n}\n",
-      kIndex + "  if (i < n) y[i] = part(x[i], 3);\n");
-  CHECK(k.why.empty());
-  CHECK_FALSE(k.has("part(x[i], 3)"));
-  CHECK_FALSE(k.has("part(a, a + 1, k)"));
-  CHECK(refused("__device__ float part(float a, int k);\n"
-                "__device__ float part(float a, float b, int k) {\n  float s = a * k;\n"
-                "  if (k > 0) s += part(b, k - 1);\n  return s;\n}\n"
-                "__device__ float part(float a, int k) {\n  float s = part(a, a + 1, k);\n"
-                "  s *= 2;\n  return s;\n}\n",
-                kIndex + "  if (i < n) y[i] = part(x[i], 3);\n") == "part calls itself");
-}
-
-TEST_CASE("what a static assertion says is no type of the kernel") {
-  const std::string first =
-      "__device__ float first(const float* p) {\n  float4 v = make_float4(p[0], p[0], p[0], "
-      "p[0]);\n"
-      "  v.x += 1;\n  return v.x;\n}\n";
-  const Normal k(first, "  static_assert(sizeof(float4) == 16, \"a pack\");\n" + kIndex +
-                            "  if (i < n) y[i] = first(x + i);\n");
-  CHECK(k.why.empty());
-  CHECK_FALSE(refused(first, "  struct float4 { float x; };\n" + kIndex +
-                                 "  if (i < n) y[i] = first(x + i);\n")
-                  .empty());
-}
-
 TEST_SUITE_END();
