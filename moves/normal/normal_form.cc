@@ -11,7 +11,6 @@
 #include "moves/normal/inline_call.h"
 #include "moves/normal/launch_terms.h"
 #include "moves/normal/mirrored_index.h"
-#include "moves/normal/named_index.h"
 #include "moves/normal/nested_returns.h"
 #include "moves/normal/one_value.h"
 #include "moves/normal/own_index.h"
@@ -52,7 +51,7 @@ std::size_t vetoes(const KernelFacts& facts) {
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
          terms_of_launch(facts).size() + mirrored_indices(facts) + closed_calls(facts) +
-         late_values(facts) + unnamed_indices(facts);
+         late_values(facts);
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -182,7 +181,7 @@ class Normaliser {
     }
     if (!done) {
       edits.clear();
-      done = declare_late(site, edits) || step_behind(site, edits) || name_index(site, edits) ||
+      done = declare_late(site, edits) || step_behind(site, edits) ||
              drop_launch_term(site, edits) || enclose_rest(site, edits) ||
              keep_slots(site, edits) || one_value(site, edits);
     }

@@ -82,29 +82,6 @@ TEST_CASE("a step that may be skipped, or beside another use, stays in its state
   stays("    float f = x[i];\n    float s = 2 * f++;\n    y[i] = s + f;\n");
 }
 
-TEST_CASE("a thread's index that is written out has a name") {
-  Normal k("",
-           "  if (blockIdx.x * blockDim.x + threadIdx.x < n)\n    y[threadIdx.x + blockIdx.x * "
-           "blockDim.x] =\n        2 * x[(blockIdx.x * blockDim.x + threadIdx.x)];\n");
-  CHECK(k.why.empty());
-  CHECK(k.has("const unsigned int index = blockIdx.x * blockDim.x + threadIdx.x;"));
-  CHECK(k.has("if (index < n)\n    y[index] =\n        2 * x[index];"));
-  const auto packs = k.path.listed("vectorize_global_loads");
-  REQUIRE_FALSE(packs.empty());
-  k.path.step(packs.front()).runs();
-}
-
-TEST_CASE("other indices, and those that have a name, are not named") {
-  CHECK(refused("", kIndex + "  if (i < n) y[blockIdx.x * blockDim.x + threadIdx.x] = x[i];\n") ==
-        kFollowed);
-  CHECK(refused("",
-                "  if (blockIdx.x * 64 + threadIdx.x / 2 < n / 2)\n    y[blockIdx.x * 64 + "
-                "threadIdx.x / 2] = 1;\n") == kFollowed);
-  CHECK(refused("",
-                "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x "
-                "* gridDim.x)\n    y[i] = x[i];\n") == kFollowed);
-}
-
 TEST_CASE("a return that only decides what else is done is an if") {
   const std::string guard = kIndex + "  if (i >= n) return;\n  float v = x[i];\n  y[i] = 0;\n";
   const Normal branch("", guard +
