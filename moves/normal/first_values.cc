@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/macro_words.h"
 #include "moves/normal/variable_uses.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
@@ -19,14 +21,8 @@ namespace {
 bool is_plain(const KernelFacts& facts, const Declarator& d, const std::vector<const Expr*>& uses) {
   const bool scalar =
       d.is_pointer() || size_of_type(facts.unit->resolved_type(facts.unit->plain_text(d.type))) > 0;
-  const bool escapes = std::ranges::any_of(facts.state->writes, [&](const Write& write) {
-    return write.variable == &d && write.escapes;
-  });
-  return scalar && !escapes && d.function == facts.kernel && !d.is_array() && !d.reference &&
-         !d.is_function_pointer && !d.has(kVolatile | kShared | kStatic | kExtern | kAuto) &&
-         std::ranges::all_of(
-             uses, [&](const Expr* use) { return sets(*use) || !may_change(*facts.unit, *use); }) &&
-         !is_out_of_sight(facts, d);
+  return scalar && d.function == facts.kernel && !d.is_array() && !d.is_function_pointer &&
+         !d.has(kShared | kStatic | kExtern | kAuto) && goes_by_its_name(facts, d, uses);
 }
 
 /// A variable without a value, and the statement that sets it before all that uses it.
@@ -35,12 +31,36 @@ struct Late {
   const Expr* name = nullptr;  ///< in the statement
 };
 
-/// Its declaration can go: it is the only one of its statement, or one of plain names.
-bool can_go(const Declarator& d) {
+bool has_cases(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Stmt& part) { return found = found || part.is(StmtKind::case_), !found; });
+  return found;
+}
+
+bool is_in_switch(const Stmt& s) {
+  for (const Stmt* at = s.parent; at != nullptr; at = at->parent) {
+    if (at->is(StmtKind::switch_)) return true;
+  }
+  return false;
+}
+
+/// Its declaration can go: it is the only one of its statement, or one of plain names; and its type
+/// is written the same elsewhere.
+bool can_go(const KernelFacts& facts, const Declarator& d) {
   const Stmt& s = *d.stmt;
-  return s.declarators.size() == 1 || std::ranges::all_of(s.declarators, [](const Declarator* o) {
-           return o->init_form == InitForm::none && !o->is_pointer() && !o->is_array();
-         });
+  bool is_hidden = false;  // a word of the type is a variable's name
+  walk(*facts.kernel->body, [&](const Stmt& other) {
+    for (const Declarator* o : other.declarators)
+      is_hidden = is_hidden || says_word(facts.unit->text(d.specifiers), o->name);
+    return !is_hidden;
+  });
+  if (is_hidden) return false;
+  const std::string_view stars = facts.unit->text(d.pointer_span);
+  const bool plain = stars.find_first_not_of("* \n\t") == std::string_view::npos;
+  return plain && !declares_types(facts) &&
+         (s.declarators.size() == 1 || std::ranges::all_of(s.declarators, [](const Declarator* o) {
+            return o->init_form == InitForm::none && !o->is_pointer() && !o->is_array();
+          }));
 }
 
 std::vector<Late> late(const KernelFacts& facts) {
@@ -48,7 +68,7 @@ std::vector<Late> late(const KernelFacts& facts) {
   walk(*facts.kernel->body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
       if (!s.is(StmtKind::declaration) || s.text_only || s.parent == nullptr ||
-          !s.parent->is(StmtKind::block) || d->init_form != InitForm::none || !can_go(*d))
+          !s.parent->is(StmtKind::block) || d->init_form != InitForm::none || !can_go(facts, *d))
         continue;
       const std::vector<const Expr*> uses = uses_of(facts, *d);
       if (uses.empty()) continue;
@@ -61,10 +81,7 @@ std::vector<Late> late(const KernelFacts& facts) {
         continue;
       const Stmt& at = *set->stmt;
       const Stmt& block = *at.parent;
-      const bool straight =
-          block.is(StmtKind::block) && std::ranges::none_of(block.children, [](const Stmt* c) {
-            return c->is(StmtKind::case_);
-          });
+      const bool straight = block.is(StmtKind::block) && !has_cases(block);
       const bool behind = std::ranges::all_of(uses, [&](const Expr* use) {
         return use == *first || (use->span.begin >= at.span.end && block.span.contains(use->span));
       });
@@ -100,6 +117,7 @@ std::vector<const Expr*> inner_steps(const KernelFacts& facts) {
                        e.arg(0).is(ExprKind::name) && !e.arg(0).parenthesised;
     if (!steps || e.stmt == nullptr || e.stmt->parent == nullptr) return true;
     const Stmt& s = *e.stmt;
+    if (is_in_switch(s)) return true;
     const bool inner = s.is(StmtKind::expression) && s.expr != &e && s.expr != nullptr &&
                        (s.parent->is(StmtKind::block) || s.parent->body == &s);
     const bool first = s.is(StmtKind::declaration) && s.parent->is(StmtKind::block) &&

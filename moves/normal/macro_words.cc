@@ -33,12 +33,14 @@ bool is_named(const Unit& unit, const Macro& macro) {
 
 }  // namespace
 
+bool says_word(std::string_view text, std::string_view word) {
+  return std::ranges::any_of(tokenize(text).tokens,
+                             [&](const Token& t) { return spelling(text, t) == word; });
+}
+
 bool is_said_by_macro(const Unit& unit, std::string_view word) {
   return std::ranges::any_of(unit.macros(), [&](const Macro& macro) {
-    const std::vector<Token> tokens = tokenize(macro.body).tokens;
-    return std::ranges::any_of(tokens,
-                               [&](const Token& t) { return spelling(macro.body, t) == word; }) &&
-           is_named(unit, macro);
+    return says_word(macro.body, word) && is_named(unit, macro);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/text/function_text.h"
+#include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
@@ -254,11 +255,6 @@ bool is_plain(const NormalSite& site, const Record& record) {
   });
 }
 
-bool says(std::string_view text, std::string_view wanted) {
-  return std::ranges::any_of(tokenize(text).tokens,
-                             [&](const Token& t) { return spelling(text, t) == wanted; });
-}
-
 }  // namespace
 
 bool names_of_kernel(const NormalSite& site, std::string_view text) {
@@ -373,16 +369,16 @@ bool names_of_class(const NormalSite& site,
                     std::string& why) {
   const std::string f(function.name);
   if (!is_plain(site, *member.record)) return why = "the class of " + f + " is not plain", false;
-  const bool is_static = says(site.unit.text(function.attributes), "static");
+  const bool is_static = says_word(site.unit.text(function.attributes), "static");
   if (!is_static && member.prefix.ends_with("::"))
     return why = f + " is called on no object", false;
   const std::string_view body = site.unit.text(function.body->span);
-  if (says(body, "this")) return why = f + " says this", false;
+  if (says_word(body, "this")) return why = f + " says this", false;
   // `::f` and `Other::f` are others
   const std::vector<WordAt> said = words_in(site.unit, function.body->span);
   const std::string_view parameters = site.unit.text(function.parameters_span);
   const std::string_view own_class = member.record->name;
-  if ((says(body, f) && (says(body, own_class) || says(parameters, own_class))) ||
+  if ((says_word(body, f) && (says_word(body, own_class) || says_word(parameters, own_class))) ||
       std::ranges::any_of(said, [&](const WordAt& w) { return w.text == f; }))
     return why = f + " calls itself", false;
   const auto own = declared_names(function);

@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/normal/variable_uses.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -135,7 +137,12 @@ std::vector<NestedReturn> nested_returns(const KernelFacts& facts) {
     jumps = jumps || s.is(StmtKind::goto_) || s.is(StmtKind::label);
     return !jumps;
   });
-  if (jumps) return out;
+  if (jumps || !is_read_whole(facts)) return out;
+  // lines of a literal are not to be indented
+  const std::string_view text = facts.unit->text(body.span);
+  for (const std::string_view continued : {"\\\n", "\\\r", "R\""}) {
+    if (text.find(continued) != std::string_view::npos) return out;
+  }
   walk(body, [&](const Stmt& s) {
     if (s.is_loop() || s.is(StmtKind::switch_)) return false;
     if (const auto form = form_of(facts, s, body)) out.push_back({&s, *form});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/text/local_names.h"
+#include "engine/text/tokens.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
 #include "moves/normal/variable_uses.h"
@@ -144,25 +145,53 @@ bool ends_iteration(const Expr& change, const Stmt& loop) {
   return at != &change && at == loop.step && !at->parenthesised && !change.parenthesised;
 }
 
+/// Where nothing sets it by its name it keeps its value.
+bool is_constant(const KernelFacts& facts, const Declarator& d) {
+  if (d.has(kShared)) return false;
+  if (d.function == facts.kernel) return goes_by_its_name(facts, d, uses_of(facts, d));
+  return d.function == nullptr && !d.reference && d.has(kConst | kConstexpr | kConstant);
+}
+
 /// An expression of names from outside of the loop, which it does not change, and numbers.
 bool is_fixed_in(const KernelFacts& facts, const Expr& e, const Stmt& loop) {
   const std::vector<std::string> written = facts.names_written(loop);
   bool out = is_pure(*facts.unit, e);
   walk(e, [&](const Expr& part) {
+    const bool of_thread = part.is(ExprKind::member) && part.op == "." &&
+                           part.arg(0).is(ExprKind::name) &&
+                           !facts.state->declared.contains(&part.arg(0));
     const bool plain = part.is(ExprKind::name) || part.is(ExprKind::number) ||
-                       part.is(ExprKind::binary) || part.is(ExprKind::size_of) ||
-                       (part.is(ExprKind::member) && part.op == ".") ||
+                       part.is(ExprKind::binary) || of_thread ||
                        (part.is(ExprKind::unary) && (part.op == "-" || part.op == "+"));
     out = out && plain && !(part.is(ExprKind::name) && std::ranges::count(written, part.name) > 0);
     const auto d = facts.state->declared.find(&part);
     const bool own = d != facts.state->declared.end() && d->second->stmt != nullptr &&
                      loop.span.contains(d->second->stmt->span);
-    out = out && !own &&
-          !(part.is(ExprKind::name) && facts.unit->macro(part.name) != nullptr &&
-            facts.unit->macro(part.name)->function_like);
+    const Macro* const macro = part.is(ExprKind::name) ? facts.unit->macro(part.name) : nullptr;
+    out = out && !own && (macro == nullptr || macro->value.has_value()) &&
+          (d == facts.state->declared.end() || is_constant(facts, *d->second));
     return out;
   });
   return out;
+}
+
+/// Some word of the loop is a macro that says more than a number: a statement, or a variable.
+bool says_by_macros(const Unit& unit, Span loop) {
+  const auto says_more = [&](const Macro& macro) {
+    if (macro.function_like || macro.value) return false;
+    const std::vector<Token> words = tokenize(macro.body).tokens;
+    return std::ranges::any_of(words, [&](const Token& t) {
+      const std::string_view word = spelling(macro.body, t);
+      return t.kind == TokenKind::identifier || word == ";" || word == "++" || word == "--" ||
+             word.ends_with('=');
+    });
+  };
+  const std::string_view text = unit.text(loop);
+  return std::ranges::any_of(tokenize(text).tokens, [&](const Token& t) {
+    const Macro* const macro =
+        t.kind == TokenKind::identifier ? unit.macro(spelling(text, t)) : nullptr;
+    return macro != nullptr && says_more(*macro);
+  });
 }
 
 std::optional<MovedByLoop> moved_by(const KernelFacts& facts,
@@ -173,7 +202,9 @@ std::optional<MovedByLoop> moved_by(const KernelFacts& facts,
   const Stmt& stmt = *loop.stmt;
   if (write.node == nullptr || write.escapes || write.partial || d.function != facts.kernel ||
       d.is_array() || d.reference || d.has(kVolatile | kShared | kStatic | kAuto) ||
-      !ends_iteration(*write.node, stmt) || is_out_of_sight(facts, d))
+      (d.stmt != nullptr && stmt.body->span.contains(d.stmt->span)) || declares_types(facts) ||
+      !ends_iteration(*write.node, stmt) || is_out_of_sight(facts, d) ||
+      says_by_macros(unit, stmt.span))
     return std::nullopt;
   const std::string type = unit.resolved_type(unit.plain_text(d.type));
   const bool number = d.pointer_depth == 0 && is_integer_type(type) && size_of_type(type) >= 4;

@@ -1,10 +1,12 @@
 #include "moves/normal/variable_uses.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "engine/text/tokens.h"
 #include "moves/model/facts_state.h"
 #include "moves/normal/macro_words.h"
 #include "moves/syntax/syntax_query.h"
@@ -16,6 +18,17 @@ using namespace model;
 
 namespace {
 
+/// Of braces in parentheses the last expression is the value.
+bool has_statement_expressions(const KernelFacts& facts) {
+  const std::string_view text = facts.unit->text(facts.kernel->body->span);
+  bool open = false, found = false;
+  for (const Token& t : tokenize(text).tokens) {
+    found = found || (open && spelling(text, t) == "{");
+    open = spelling(text, t) == "(";
+  }
+  return found;
+}
+
 /// What stands before a statement happens before it, and every branch of the text is read.
 bool runs_in_order(const KernelFacts& facts) {
   bool out = facts.kernel->opaque.empty();
@@ -23,12 +36,24 @@ bool runs_in_order(const KernelFacts& facts) {
     out = out && !s.is(StmtKind::goto_) && !s.is(StmtKind::label);
     return out;
   });
-  const std::string_view text = facts.unit->text(facts.kernel->body->span);
-  for (const Token& t : tokenize(text).tokens) {
-    const bool line = t.kind == TokenKind::directive;
-    out = out && (!line || directive_name(text, t) == "pragma");
-  }
-  return out;
+  return out && is_read_whole(facts) && !has_statement_expressions(facts);
+}
+
+/// A reference is bound to what says the name, or another variable has it.
+bool has_double(const KernelFacts& facts, const Declarator& variable) {
+  bool found = false;
+  const auto look = [&](const Declarator& d) {
+    found = found || (&d != &variable && d.name == variable.name) ||
+            (d.reference && std::ranges::any_of(d.init, [&](const Expr* e) {
+               return mentions(*e, variable.name);
+             }));
+  };
+  for (const Declarator* d : facts.kernel->parameters) look(*d);
+  walk(*facts.kernel->body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) look(*d);
+    return !found;
+  });
+  return found;
 }
 
 /// The name stands in a lambda, or where it is no expression of its own: in a type, a capture.
@@ -87,9 +112,25 @@ std::vector<const Expr*> uses_of(const KernelFacts& facts, const Declarator& var
   return out;
 }
 
+bool is_read_whole(const KernelFacts& facts) {
+  const std::string_view text = facts.unit->text(facts.kernel->body->span);
+  return std::ranges::none_of(tokenize(text).tokens, [&](const Token& t) {
+    return t.kind == TokenKind::directive && directive_name(text, t) != "pragma";
+  });
+}
+
+bool declares_types(const KernelFacts& facts) {
+  constexpr std::array<std::string_view, 6> kWords{"using", "typedef", "struct",
+                                                   "class", "union",   "enum"};
+  const std::string_view text = facts.unit->text(facts.kernel->body->span);
+  return std::ranges::any_of(tokenize(text).tokens, [&](const Token& t) {
+    return std::ranges::find(kWords, spelling(text, t)) != kWords.end();
+  });
+}
+
 bool is_out_of_sight(const KernelFacts& facts, const Declarator& variable) {
-  return !runs_in_order(facts) || is_said_by_macro(*facts.unit, variable.name) ||
-         is_said_elsewhere(facts, variable.name);
+  return !runs_in_order(facts) || has_double(facts, variable) ||
+         is_said_by_macro(*facts.unit, variable.name) || is_said_elsewhere(facts, variable.name);
 }
 
 bool may_change(const Unit& unit, const Expr& use) {
@@ -118,6 +159,18 @@ bool sets(const Expr& use) {
   return up != nullptr &&
          ((up->is(ExprKind::assign) && &up->arg(0) == &use) || up->is(ExprKind::postfix) ||
           up->is_op(ExprKind::unary, "++") || up->is_op(ExprKind::unary, "--"));
+}
+
+bool goes_by_its_name(const KernelFacts& facts,
+                      const Declarator& variable,
+                      const std::vector<const Expr*>& uses) {
+  const bool escapes = std::ranges::any_of(facts.state->writes, [&](const Write& write) {
+    return write.variable == &variable && write.escapes;
+  });
+  return !escapes && !variable.reference && !variable.has(kVolatile) &&
+         std::ranges::all_of(
+             uses, [&](const Expr* use) { return sets(*use) || !may_change(*facts.unit, *use); }) &&
+         !is_out_of_sight(facts, variable);
 }
 
 }  // namespace warpath

@@ -330,6 +330,7 @@ Stmt* Parser::parse_switch() {
   stmt_ = out;
   if (parse_condition(*out, at_) == nullptr) return nullptr;
   out->header = span(from, at_);
+  if (!is(at_, "{")) return nullptr;  // what a label without a block stands before is its neighbour
   out->body = body_of(*out);
   return finish(out, from);
 }

@@ -99,10 +99,12 @@ class OuterWriter {
       return true;
     }
     if (item.exit != nullptr) {
+      const bool twice = item.negated && item.exit->is_op(ExprKind::unary, "!");
+      const Expr& condition = twice ? item.exit->arg(0) : *item.exit;
       std::vector<Edit> edits;
-      if (item.varies) rename(*item.exit, edits);
-      const std::string text = substituted(unit_, item.exit->span, edits),
-                        test = "if (" + (item.negated ? "!(" + text + ")" : text) + ") ";
+      if (item.varies) rename(condition, edits);
+      const std::string text = substituted(unit_, condition.span, edits);
+      const std::string test = "if (" + (item.negated && !twice ? "!(" + text + ")" : text) + ") ";
       item.varies ? inside_.line(test + "continue;") : before_.line(test + "return;");
       return true;
     }

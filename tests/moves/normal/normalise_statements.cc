@@ -82,6 +82,77 @@ TEST_CASE("a step that may be skipped, or beside another use, stays in its state
   stays("    float f = x[i];\n    float s = 2 * f++;\n    y[i] = s + f;\n");
 }
 
+TEST_CASE("what a reference, a macro or another variable of its name may mean stays as it is") {
+  const std::string loop =
+      "    for (int j = 0; j < 5; ++j) {\n      s += x[k] * x[r];\n      k += 3;\n    }\n"
+      "    y[i] = s;\n";
+  for (const std::string reference : {"const int& r = k;", "auto&& r = k;", "const int& r = (k);"})
+    stays("    float s = 0;\n    int k = i % 20;\n    " + reference + "\n" + loop);
+  stays("    int k = i % 20;\n    const int& r = k;\n    y[i] = x[k++] * r;\n");
+  // a macro that says a variable; one that is a number counts
+  const auto moved = [](const std::string& macro) {
+    return refused(macro, kIndex +
+                              "  if (i < n) {\n    int w = 2;\n    const float* at = x;\n"
+                              "    float s = 0;\n    for (int j = 0; j < 5; ++j) {\n"
+                              "      s += *at;\n      at += W;\n    }\n    y[i] = s * w;\n  }\n");
+  };
+  CHECK_FALSE(moved("#define W w\n").empty());
+  const Normal number("#define W 2\n",
+                      kIndex +
+                          "  if (i < n) {\n    const float* at = x;\n    float s = 0;\n"
+                          "    for (int j = 0; j < 5; ++j) {\n      s += *at;\n      at += W;\n"
+                          "    }\n    y[i] = s;\n  }\n");
+  CHECK(number.has("at_at = at + "));
+  for (const std::string other : {"int& q = w;", "int* q = &w;"}) {
+    const std::string change = other[3] == '&' ? "q += 1;" : "*q += 1;";
+    stays("    int w = 2, at = 0;\n    float s = 0;\n    " + other +
+          "\n    for (int j = 0; j < 5; ++j) {\n      s += x[at];\n      " + change +
+          "\n      at += w;\n    }\n    y[i] = s;\n");
+  }
+  for (const std::string step : {"if (j == 1) MORE;", "MORE;"}) {
+    const std::string more = step[0] == 'i' ? "continue" : "j += 1";
+    CHECK_FALSE(refused("#define MORE " + more + "\n",
+                        kIndex +
+                            "  if (i < n) {\n    int at = 0;\n    float s = 0;\n"
+                            "    for (int j = 0; j < 5; ++j) {\n      s += x[at];\n      " +
+                            step + "\n      at += 3;\n    }\n    y[i] = s;\n  }\n")
+                    .empty());
+  }
+  // a step behind a label of a switch, which has no block
+  stays(
+      "    int k = i % 20;\n    y[i] = 0;\n    switch (i % 3)\n      case 0: y[i] = x[k++];\n"
+      "    y[i] += k;\n");
+  // the value of braces in parentheses is that of their last statement
+  stays("    int k = i % 20;\n    y[i] = ({ int t = 1; x[k++] + t; });\n");
+  // another variable has the name of the one that the loop moves on
+  stays(
+      "    float s = 0;\n    int k = i % 20;\n    for (int j = 0; j < 5; ++j) {\n"
+      "      { int k = j; s += x[k]; }\n      s += x[k];\n      k += 3;\n    }\n"
+      "    y[i] = s;\n");
+}
+
+TEST_CASE("a declaration whose type means another thing elsewhere stays where it is") {
+  stays(
+      "    using T = float;\n    T v;\n    {\n      using T = int;\n      v = x[i];\n"
+      "      y[i] = v;\n    }\n");
+  stays(
+      "    struct S { float a; } *p;\n    S one = {x[i]};\n    {\n      p = &one;\n"
+      "      y[i] = p->a;\n    }\n");
+  stays(
+      "    float v;\n    {\n      v = x[i];\n      y[i] = v;\n      float v = 2;\n"
+      "      y[i] += v;\n    }\n");
+  stays(
+      "    const float* t[1] = {x + i};\n    const float* const* p;\n    p = t;\n"
+      "    y[i] = **p;\n");
+}
+
+TEST_CASE("a return beside lines that are compiled in some builds alone stays") {
+  CHECK_FALSE(refused("", kIndex + "  if (i >= n) return;\n  y[i] = 0;\n#ifdef SOME_BUILD\n"
+                                   "  if (x[i] > 0) {\n    y[i] = 2;\n    return;\n  }\n#endif\n"
+                                   "  y[i] = 1;\n")
+                  .empty());
+}
+
 TEST_CASE("a return that only decides what else is done is an if") {
   const std::string guard = kIndex + "  if (i >= n) return;\n  float v = x[i];\n  y[i] = 0;\n";
   const Normal branch("", guard +

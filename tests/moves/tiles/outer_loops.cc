@@ -218,6 +218,11 @@ TEST_CASE("a point that leaves early goes on to the next") {
              "  o[idx] = 0.0f;\n  if (v < 0.0f) return;\n  o[idx] = v * s;\n"));
   path.step("register_block@outer(points=2)").runs();
   CHECK(path.has("if (v < 0.0f) continue;"));
+  MovePath by_index(
+      images("  int x = idx % (h * w);\n  float s = sinf(x);\n  o[idx] = 0.0f;\n"
+             "  if (x % 3 == 0) return;\n  o[idx] = in[idx] * s;\n"));
+  by_index.step("register_block@outer(points=2)").runs();
+  CHECK(by_index.has("if (x % 3 == 0) continue;"));
 }
 
 TEST_CASE("kernels without work to share, or whose points are not alone, are left") {
