@@ -248,6 +248,15 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
     if (hidden)
       return why = word + " of " + std::string(f.name) + " is another in the kernel", false;
   }
+  // the kernel sees functions that stand behind the helper, which the helper does not
+  for (const Function* behind : site.unit.functions()) {
+    if (behind->span.begin < f.span.end || !free.contains(behind->name)) continue;
+    const bool several = std::ranges::any_of(site.unit.functions(), [&](const Function* other) {
+      return other->name == behind->name && other->body != nullptr && other != behind;
+    });
+    if (several && behind != &site.kernel)
+      return why = std::string(behind->name) + " is another behind " + std::string(f.name), false;
+  }
   // a local that is used before its declaration, where the name means something else
   bool twice = false;
   walk_expressions(*f.body, [&](const Expr& e) {

@@ -247,4 +247,17 @@ TEST_CASE("overloads and specialisations keep shared arrays of their own") {
   if (k.why.empty()) CHECK(k.has("int s"));
 }
 
+TEST_CASE("a call means a function that stands before it") {
+  const std::string part = "__device__ float part(float a, float b) { return a + b; }\n",
+                    other = "__device__ float part(float a, double b) { return a - b; }\n",
+                    outer = "__device__ float outer(float a) { return part(a, 2.5) * 2; }\n",
+                    body = kIndex + "  if (i < n) y[i] = outer(x[i]);\n";
+  CHECK(refused(part + outer + other, body) == "part is another behind outer");
+  const Normal k(part +
+                     "__device__ float outer(float a) {\n  float s = part(a, 2.5f);\n  s *= 2;\n"
+                     "  return s;\n}\n",
+                 body);
+  CHECK(k.why.empty());
+}
+
 TEST_SUITE_END();
