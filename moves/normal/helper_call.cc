@@ -250,9 +250,12 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   }
   // the kernel sees functions that stand behind the helper, which the helper does not
   for (const Function* behind : site.unit.functions()) {
-    if (behind->span.begin < f.span.end || !free.contains(behind->name)) continue;
+    if (behind->span.begin < f.span.end || behind->record != nullptr ||
+        !free.contains(behind->name))
+      continue;
     const bool several = std::ranges::any_of(site.unit.functions(), [&](const Function* other) {
-      return other->name == behind->name && other->body != nullptr && other != behind;
+      return other->name == behind->name && other->record == nullptr && other->body != nullptr &&
+             other != behind;
     });
     if (several && behind != &site.kernel)
       return why = std::string(behind->name) + " is another behind " + std::string(f.name), false;
