@@ -18,18 +18,19 @@ import re
 import statistics
 import tempfile
 
-from measurements.common import ROOT, Failed, execute, say, write_result
+from measurements.common import ROOT, Failed, execute, expect, say, write_result
 
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
 GUARD = {"point_a_thread"}  # a guard instead of a loop over the grid
 POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
+ASKING = ROOT / "build/tests/reach_files"
 MOST_CHARACTERS = 600_000
 MOST_COPIES = 3  # of a file in one text
 
 
 def options(parser):
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="a repository's files")
-    parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
+    parser.add_argument("--program", default=str(ASKING), help="what asks the moves (default: build/tests/reach_files, which is built first)")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
     parser.add_argument("--jobs", default=os.cpu_count(), type=int, help="files at once")
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
@@ -119,6 +120,9 @@ def run_figures(rows):
 
 
 def measure(args):
+    # no build has it by itself: an old one would give old figures
+    if args.program == str(ASKING):
+        expect(execute(["ninja", "-C", ASKING.parent.parent, f"tests/{ASKING.name}"]), "the build of what asks the moves", (0,))
     tasks = []
     args.folders = [folder.resolve() for folder in args.folders]
     for folder in args.folders:
