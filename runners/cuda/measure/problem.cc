@@ -1,11 +1,11 @@
 #include "runners/cuda/measure/problem.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
 #include "engine/portable/guard.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/cuda/measure/trial.h"
@@ -43,10 +43,9 @@ void Problem::fill(std::size_t w) {
         inputs_.make(placed, {.family = InputFamily::as_declared}, setup_.seed + i));
     sets.push_back(placed.sets.back().get());
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   inputs_.make_references(placed, sets);
-  reference_seconds_ +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  reference_seconds_ += watch.seconds();
   for (std::uint64_t i = 0; i < declared; ++i) {
     placed.slots.push_back(setup_.exact_memory
                                ? make_exact_slot(bench_.api(), placed)
