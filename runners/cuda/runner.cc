@@ -305,9 +305,10 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
                     .profile = profiled,
                     .rival = std::nullopt};
   evaluate.searched_ns = is_baseline ? 0 : request.searched_ns;
-  // Half of the time that is left; the other gates share the rest.
+  // A quarter of the time that is left: a last attempt begins before it is over, and the other
+  // gates need the rest.
   if (std::isfinite(request.seconds_left))
-    evaluate.pairs_seconds = std::max(kLeastPairsSeconds, request.seconds_left / 2);
+    evaluate.pairs_seconds = std::max(kLeastPairsSeconds, request.seconds_left / 4);
   if (request.against != nullptr) {
     Build against = builder_->build(known->spec, *request.against, known->workloads,
                                     &known->baseline_text, Stage::screening, stop);
