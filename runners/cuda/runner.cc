@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <fstream>
 #include <future>
 #include <map>
@@ -69,6 +70,8 @@ class CudaRunner final : public Runner {
     fleet_ = std::make_unique<Fleet>(options_, program_, group_to_json(options_).dump());
     service_ = std::make_unique<CompileService>(
         service_options(options_, program_, static_cast<int>(fleet_->size())));
+    if (const std::string& problem = service_->cache_problem(); !problem.empty())
+      std::fprintf(stderr, "warpath: %s; every kernel is compiled again\n", problem.c_str());
     if (options_.reuse_measurements && options_.cache_mib > 0) {
       earlier_ = std::make_unique<OutcomeCache>(
           default_cache_folder("outcomes"), static_cast<std::uint64_t>(options_.cache_mib) << 20U);
