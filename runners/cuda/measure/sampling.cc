@@ -209,6 +209,9 @@ constexpr double kSettled = 0.005;
 /// rise and fall for longer than a block lasts. So it rests before each chunk for as long as it has
 /// worked since the last rest, and for several times as long where blocks differ all the same.
 constexpr double kMostWorkNs = 50e6;  ///< that is rested for at once
+/// The same beside launches that are longer than blocks: no rest keeps them from the limit that
+/// they reach within themselves.
+constexpr double kMostLongWorkNs = 10e6;
 constexpr double kUsualRest = 1, kLongRest = 4;
 /// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache):
 /// some of each slot tell their mean.
@@ -314,7 +317,8 @@ class Blocks {
   }
 
   void rest() {
-    const double work_ns = std::min(spent_ns_ - rested_at_ns_, kMostWorkNs);
+    const double work_ns =
+        std::min(spent_ns_ - rested_at_ns_, has_long() ? kMostLongWorkNs : kMostWorkNs);
     std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(rest_ * work_ns));
     rested_at_ns_ = spent_ns_;
   }

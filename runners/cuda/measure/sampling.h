@@ -37,11 +37,11 @@ struct Pairs {
 /// runs until the times of two chunks agree, so that no effect of earlier work is left. A block
 /// contains launches of every timed slot; its time is the mean over slots of their trimmed means,
 /// so that in a multimodal distribution, where a median would pick one mode, all modes count. For
-/// launches of 20 ms or more a block is one launch, on alternating slots. After at least five pairs
-/// (of long launches as many as fit into 1.2 s, six to sixteen) measuring ends once the 99 %
-/// interval is narrower than one percent or time is over: 1.5 s of work; while it is wider than
-/// QuietLimits::width 5 s, with four times the rest if the pairs are not of two kinds, and with
-/// long launches 3 s.
+/// launches of 20 ms or more a block is one launch, on alternating slots, with 10 ms of rest. After
+/// at least five pairs (of long launches as many as fit into 1.2 s, six to sixteen) measuring ends
+/// once the 99 % interval is narrower than one percent or time is over: 1.5 s of work; while it is
+/// wider than QuietLimits::width 5 s, with four times the rest if the pairs are not of two kinds,
+/// and with long launches 3 s.
 struct BlockPairs {
   Pairs pairs;                    ///< times of blocks
   std::vector<double> residuals;  ///< samples over the median of those taken with them
