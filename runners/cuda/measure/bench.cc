@@ -74,6 +74,7 @@ Bench::Bench(const Device& device,
       flush_memory_(allocate(device.api(), harness_.flush_bytes())),
       canary_memory_(allocate(device.api(), kCanaryWords * sizeof(std::uint64_t))),
       noise_flag_(allocate(device.api(), sizeof(std::uint64_t))),
+      held_flag_(allocate(device.api(), sizeof(std::uint64_t))),
       peaks_(std::move(peaks)) {
   char pci_bus_id[32] = {};
   require(api(), api().cuDeviceGetPCIBusId(pci_bus_id, sizeof pci_bus_id, device.handle()),
@@ -84,6 +85,7 @@ Bench::Bench(const Device& device,
   for (auto& word : secret_state_) word = std::uint64_t{entropy()} << 32U | entropy();
   require(api(), api().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0),
           "cannot turn off the persisting level-2 cache");
+  require(api(), api().cuMemsetD32(held_flag_.get(), held_, 1), "cannot set a flag");
 }
 
 Counters* Bench::counters(std::string& why) {
@@ -193,12 +195,14 @@ double Bench::time_enqueued(const std::function<void()>& work, std::string_view 
 
 void Bench::hold_stream() {
   constexpr std::uint64_t kMostHeldNs = 100'000'000;
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
-  harness_.spin(stream(), noise_flag_.get(), 1, kMostHeldNs);
+  // A value of its own: were the flag cleared here, behind what the stream still has to do, it
+  // might be cleared after it is set.
+  ++held_;
+  harness_.spin(stream(), held_flag_.get(), held_, kMostHeldNs);
 }
 
 void Bench::release_stream(std::string_view doing) {
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()),
+  require(api(), api().cuMemsetD32Async(held_flag_.get(), held_, 1, side_stream()),
           "cannot set a flag");
   synchronize(doing);
   require(api(), api().cuStreamSynchronize(side_stream()), "a flag could not be set");

@@ -156,6 +156,8 @@ class Bench {
   DeviceMemory flush_memory_;
   DeviceMemory canary_memory_;
   DeviceMemory noise_flag_;
+  DeviceMemory held_flag_;  ///< what is held goes on once it is `held_`
+  std::uint32_t held_ = 0;
   std::vector<Event> events_;
   double launch_floor_ns_ = 0;
   double canary_rest_ns_ = 0;

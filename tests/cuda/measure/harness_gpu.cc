@@ -6,11 +6,14 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/base/stopwatch.h"
 #include "engine/spec/compare.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/driver/transfer.h"
+#include "runners/cuda/measure/bench.h"
 #include "runners/cuda/measure/harness.h"
+#include "runners/cuda/options.h"
 #include "runners/inputs/input_family.h"
 #include "tests/cuda/measure/harness_bench.h"
 #include "tests/cuda/support.h"
@@ -248,6 +251,22 @@ TEST_CASE("the canary's answer is right; spin and noise end at their flag or the
   gpu.harness.spin(gpu.stream.get(), flag.get(), 0, 3'600'000'000'000);
   gpu.harness.noise(gpu.stream.get(), scratch.get(), 1 << 20, 64, flag.get(), 0, 3'600'000'000'000);
   require(gpu.api, gpu.api.cuStreamSynchronize(gpu.stream.get()), "a kernel of the harness failed");
+}
+
+TEST_CASE(
+    "what waits for the host goes on when it is let go, whatever the stream had to do before") {
+  const GpuBench& gpu = bench();
+  const std::string code = compiled(gpu.device, harness_request(gpu.device.arch()));
+  Bench bench(gpu.device, code, {}, CudaOptions{});
+  constexpr std::size_t kBytes = 1U << 30U;  // to fill it takes longer than to ask for it
+  const DeviceMemory filled = allocate(gpu.api, kBytes);
+  const Stopwatch watch;
+  for (unsigned char i = 0; i < 20; ++i) {
+    require(gpu.api, gpu.api.cuMemsetD8Async(filled.get(), i, kBytes, bench.stream()),
+            "cannot fill");
+    CHECK(bench.time_enqueued([] {}, "nothing") < 10e6);
+  }
+  CHECK(watch.seconds() < 1);  // held to the limit: 0.1 s each
 }
 
 TEST_SUITE_END();
