@@ -17,6 +17,7 @@
 #include "experiments/exchange/python_reference.h"
 #include "experiments/init/accessor_parameters.h"
 #include "experiments/init/captured_draft.h"
+#include "experiments/init/constant_sizes.h"
 #include "experiments/init/foreign_names.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/imported_draft.h"
@@ -195,6 +196,7 @@ int init(const Arguments& arguments, const Program&) {
                        .source_file = text_path.filename().string(),
                        .launch = {},
                        .member_of = {},
+                       .constants = {},
                        .whole = nullptr,
                        .whole_kernel = nullptr,
                        .notes = notes,
@@ -212,15 +214,7 @@ int init(const Arguments& arguments, const Program&) {
   if (arguments.has("share") && !launches)
     throw bad_input("--share", *arguments.value("share"), "--launches beside it");
   std::optional<CapturedKernel> captured;
-  if (launches) {
-    captured = read_launches(*launches);
-  } else if (main) {
-    const model::Unit host = model::parse(flat_source_file(*main, folders).text);
-    options.launch = find_launch(host, kernel);
-    if (!options.launch) throw bad_input("--main", *main, "a file that launches " + name);
-  } else {
-    options.launch = find_launch(unit, kernel);
-  }
+  if (launches) captured = read_launches(*launches);
   const auto share = arguments.value("share");
   std::string why;
   const auto accessors = kernel_of_accessors(unit, kernel, why);
@@ -234,7 +228,26 @@ int init(const Arguments& arguments, const Program&) {
   }
   const model::Unit& whole = of_pointers ? *of_pointers : unit;
   const model::Function& whole_kernel = of_pointers ? chosen_kernel(whole, file, wanted) : kernel;
-  const auto members = kernel_of_members(whole, whole_kernel, why);
+  std::optional<model::Unit> of_sizes;
+  const auto sizes =
+      captured || arguments.has("definition") ? std::nullopt : kernel_of_sizes(whole, whole_kernel);
+  if (sizes) {
+    of_sizes.emplace(model::parse(sizes->source, reading_options(sizes->source)));
+    options.constants = sizes->sizes;
+    options.whole = &whole;
+    options.whole_kernel = &whole_kernel;
+  }
+  if (main) {
+    const model::Unit host = model::parse(flat_source_file(*main, folders).text);
+    options.launch = find_launch(host, kernel, options.constants);
+    if (!options.launch) throw bad_input("--main", *main, "a file that launches " + name);
+  } else if (!captured) {
+    options.launch = find_launch(unit, kernel, options.constants);
+  }
+  const model::Unit& sized = of_sizes ? *of_sizes : whole;
+  const model::Function& sized_kernel =
+      of_sizes ? chosen_kernel(sized, file, wanted) : whole_kernel;
+  const auto members = kernel_of_members(sized, sized_kernel, why);
   if (!why.empty())
     throw bad_input(options.file, "kernel " + name + ", " + why,
                     "structs of numbers and pointers whose members the kernel names; write a "
@@ -246,8 +259,8 @@ int init(const Arguments& arguments, const Program&) {
     options.whole = &whole;
     options.whole_kernel = &whole_kernel;
   }
-  const model::Unit& drafted = flat ? *flat : whole;
-  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, wanted) : whole_kernel;
+  const model::Unit& drafted = flat ? *flat : sized;
+  const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, wanted) : sized_kernel;
   SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
                                               share ? share_from(*share) : kCapturedShare)
                              : draft_spec(drafted, drafted_kernel, options);

@@ -7,6 +7,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/text/source_edit.h"
+#include "engine/text/tokens.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -31,7 +32,9 @@ std::string_view base_of(std::string_view name) {
 /// Follows values through the host function that holds the launch.
 class HostValues {
  public:
-  HostValues(const Unit& unit, const Function& function) : unit_(unit), function_(function) {}
+  /// `sizes` stand for themselves.
+  HostValues(const Unit& unit, const Function& function, Bindings sizes = {})
+      : unit_(unit), function_(function), sizes_(std::move(sizes)) {}
 
   /// From now on an expression written like the argument is the parameter.
   void name_argument(const Expr& argument, std::string_view parameter) {
@@ -142,18 +145,26 @@ class HostValues {
 
   [[nodiscard]] std::optional<Polynomial> named(const Expr& e, int hops) const {
     if (const auto bound = bound_.find(e.name); bound != bound_.end()) return bound->second;
+    if (sizes_.contains(e.name)) return Polynomial::name(e.name);
     const Declarator* const d = model::declaration_of(unit_, e);
     if (d != nullptr && d->value() != nullptr && !d->is_pointer() && !d->is_array() &&
         !changed(d->name)) {
       if (const auto value_of = value(*d->value(), hops + 1)) return value_of;
     }
+    const model::Macro* const macro = unit_.macro(e.name);
+    if (macro != nullptr && is_made_of_sizes(*macro)) return std::nullopt;
     const auto constant = unit_.constants().find(e.name);
     if (constant != unit_.constants().end()) return Polynomial(constant->second);
-    const model::Macro* const macro = unit_.macro(e.name);
     if (d != nullptr || macro == nullptr || macro->function_like) return std::nullopt;
     if (const auto value_of = model::constant_value(unit_, macro->body))
       return Polynomial(*value_of);
     return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_made_of_sizes(const model::Macro& macro) const {
+    return std::ranges::any_of(tokenize(macro.body).tokens, [&](const Token& token) {
+      return sizes_.contains(spelling(macro.body, token));
+    });
   }
 
   [[nodiscard]] std::optional<Polynomial> component(const Expr& object,
@@ -197,7 +208,7 @@ class HostValues {
     const Function* const helper = unit_.find_function(name);
     const Expr* const result = helper == nullptr ? nullptr : model::returned_expression(*helper);
     if (result == nullptr || helper->parameters.size() + 1 != e.args.size()) return std::nullopt;
-    HostValues inside(unit_, *helper);
+    HostValues inside(unit_, *helper, sizes_);
     for (std::size_t i = 0; i < helper->parameters.size(); ++i) {
       const auto argument = value(e.arg(i + 1), hops);
       if (!argument) return std::nullopt;
@@ -208,6 +219,7 @@ class HostValues {
 
   const Unit& unit_;
   const Function& function_;
+  Bindings sizes_;
   std::map<std::string, std::string, std::less<>> arguments_;  // text of an argument: parameter
   std::map<std::string, Polynomial, std::less<>> bound_;       // parameters of a helper
 };
@@ -268,35 +280,72 @@ std::vector<std::string> template_arguments_in(std::string_view name) {
 
 namespace {
 
-/// A template argument as text that means the same outside of `function`: a constant of the
-/// function as its value; empty for what only the function knows.
-std::string outside(const std::string& argument,
-                    const Unit& host,
-                    const Function& function,
-                    const HostValues& values,
-                    std::size_t at) {
-  const bool word =
-      !argument.empty() && is_word_start(argument[0]) && std::ranges::all_of(argument, is_word);
-  if (!word) return argument;
-  if (const Declarator* const d = model::visible(host, function, argument, at)) {
-    const bool truth =
-        d->value() != nullptr && d->value()->is(ExprKind::literal) && d->is_constant();
-    if (truth && (d->value()->name == "true" || d->value()->name == "false"))
-      return std::string(d->value()->name);
-    const auto value = d->value() != nullptr ? values.value(*d->value()) : std::nullopt;
-    const auto number = value ? value->constant() : std::nullopt;
-    if (number) return std::to_string(*number);
-    return d->function != nullptr ? "" : argument;
+/// Template arguments of launches, as text that means the same outside of the launching function.
+class OutsideArguments {
+ public:
+  explicit OutsideArguments(const Unit& host) : host_(host) {}
+
+  /// A constant of `function` as its value, a template parameter of its own as what the first call
+  /// that says it gives; empty for what only the function knows. `at`: where it stands.
+  [[nodiscard]] std::string outside(const std::string& argument,
+                                    const Function& function,
+                                    std::size_t at,
+                                    int hops = 0) {
+    const bool word =
+        !argument.empty() && is_word_start(argument[0]) && std::ranges::all_of(argument, is_word);
+    if (!word) return argument;
+    if (const Declarator* const d = model::visible(host_, function, argument, at)) {
+      const bool truth =
+          d->value() != nullptr && d->value()->is(ExprKind::literal) && d->is_constant();
+      if (truth && (d->value()->name == "true" || d->value()->name == "false"))
+        return std::string(d->value()->name);
+      const HostValues values(host_, function);
+      const auto value = d->value() != nullptr ? values.value(*d->value()) : std::nullopt;
+      const auto number = value ? value->constant() : std::nullopt;
+      if (number) return std::to_string(*number);
+      return d->function != nullptr ? "" : argument;
+    }
+    const auto own =
+        std::ranges::find(function.template_parameters, argument, &model::TemplateParameter::name);
+    if (own == function.template_parameters.end()) return argument;
+    const auto which = static_cast<std::size_t>(own - function.template_parameters.begin());
+    return hops < kMostCallers ? by_callers(function, which, hops) : "";
   }
-  const bool own = std::ranges::any_of(function.template_parameters, [&](const auto& parameter) {
-    return parameter.name == argument;
-  });
-  return own ? "" : argument;
-}
+
+  /// Some template arguments were those of one call of several that give others.
+  [[nodiscard]] bool calls_differ() const { return calls_differ_; }
+
+ private:
+  static constexpr int kMostCallers = 4;
+
+  std::string by_callers(const Function& called, std::size_t which, int hops) {
+    std::string out;
+    for (const Function* const caller : host_.functions()) {
+      if (caller->body == nullptr || caller == &called) continue;
+      model::walk_expressions(*caller->body, [&](const Expr& e) {
+        if (!e.is(ExprKind::call) || !e.arg(0).is(ExprKind::name) ||
+            base_of(e.arg(0).name) != called.name)
+          return true;
+        const std::vector<std::string> given = template_arguments_in(e.arg(0).name);
+        if (which >= given.size()) return true;
+        const std::string one = outside(given[which], *caller, e.span.begin, hops + 1);
+        calls_differ_ = calls_differ_ || (!out.empty() && !one.empty() && one != out);
+        if (out.empty()) out = one;
+        return true;
+      });
+    }
+    return out;
+  }
+
+  const Unit& host_;
+  bool calls_differ_ = false;
+};
 
 }  // namespace
 
-std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) {
+std::optional<HostLaunch> find_launch(const Unit& host,
+                                      const Function& kernel,
+                                      const Bindings& sizes) {
   const std::vector<Launch> all = launches_of(host, kernel);
   if (all.empty()) return std::nullopt;
   HostLaunch out;
@@ -308,16 +357,18 @@ std::optional<HostLaunch> find_launch(const Unit& host, const Function& kernel) 
   out.launches = all.size();
   out.template_arguments = template_arguments_in(launch.arg(0).name);
   const std::size_t passed = launch.args.size() - kernel.parameters.size();
-  HostValues values(host, *found.function);
+  HostValues values(host, *found.function, sizes);
+  OutsideArguments arguments(host);
   for (std::string& argument : out.template_arguments)
-    argument = outside(argument, host, *found.function, values, launch.span.begin);
+    argument = arguments.outside(argument, *found.function, launch.span.begin);
+  out.calls_differ = arguments.calls_differ();
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Declarator& parameter = *kernel.parameters[i];
     const std::string name(parameter.name);
     const Expr& argument = launch.arg(passed + i);
     if (parameter.is_pointer()) continue;
     if (const auto value = values.value(argument))
-      if (const auto number = value->constant()) out.integers[name] = *number;
+      if (const auto number = value->evaluate(sizes)) out.integers[name] = *number;
     if (const auto real = real_value(host, argument)) out.numbers[name] = *real;
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {

@@ -23,6 +23,8 @@ struct HostLaunch {
   /// They have several template arguments, such as the cases of a switch: this is the one in the
   /// middle; otherwise the first.
   bool instances_differ = false;
+  /// Calls of the launching function give it several: these are the first's.
+  bool calls_differ = false;
   std::array<std::optional<model::Polynomial>, 3> grid, block;
   std::optional<model::Polynomial> dynamic_smem_bytes;
   std::map<std::string, std::int64_t> integers;    ///< by parameter
@@ -35,8 +37,9 @@ struct HostLaunch {
 /// "f<float, pair<a, b>>" gives float and pair<a, b>; a name without arguments none.
 [[nodiscard]] std::vector<std::string> template_arguments_in(std::string_view name);
 
-/// nullopt if `host` does not launch the kernel.
+/// nullopt if `host` does not launch the kernel. `sizes`: constants that sizes are said with.
 [[nodiscard]] std::optional<HostLaunch> find_launch(const model::Unit& host,
-                                                    const model::Function& kernel);
+                                                    const model::Function& kernel,
+                                                    const Bindings& sizes = {});
 
 }  // namespace warpath

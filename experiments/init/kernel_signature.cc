@@ -30,6 +30,10 @@ std::optional<DType> type_of_enumeration(const model::Unit& unit, std::string_vi
     if (words.text(i) != "enum") continue;
     const bool scoped = words.text(i + 1) == "class" || words.text(i + 1) == "struct";
     const std::size_t at = i + (scoped ? 2 : 1);
+    const std::size_t open = words.is_name(at) ? at + 1 : at;
+    if (i > 0 && words.text(i - 1) == "typedef" && words.text(open) == "{" &&
+        words.text(words.closing(open) + 1) == name)
+      return DType::i32;
     if (words.text(at) != name) continue;
     if (words.text(at + 1) != ":") return DType::i32;
     std::string type;

@@ -90,6 +90,7 @@ class Drafting {
     for (const ThreadExtent& extent : layout_.block) {
       if (extent.in_text && !extent.tunable.empty()) text.settable.insert(extent.tunable);
     }
+    for (const auto& [name, unused] : options_.constants) text.settable.insert(name);
     source_ = final_text(text);
     return {.spec = spec(tensors).dump(2) + "\n", .source = source_};
   }
@@ -204,6 +205,7 @@ class Drafting {
     step_ = size_step(question.multiples);
     if (options_.launch) question.given = options_.launch->integers;
     question.given.insert(layout_.given.begin(), layout_.given.end());
+    question.given.insert(options_.constants.begin(), options_.constants.end());
     for (const std::string& name : tensors.allocated_names()) {
       if (!question.given.contains(name)) question.extents.insert(name);
     }
@@ -354,10 +356,15 @@ class Drafting {
             "the " + std::to_string(options_.launch->launches) +
                 " launches give other template arguments; those at line " +
                 std::to_string(options_.launch->line) + " are taken");
+    if (options_.launch && options_.launch->calls_differ)
+      guess("/kernel/metadata/name_expressions/0",
+            "calls of the launching function give it other template arguments; the first's are "
+            "taken");
     json args = json::array();
     const auto add = [&](json arg, const std::string& name) {
       const auto parameter = options_.member_of.find(name);
       if (parameter != options_.member_of.end()) arg["member_of"] = parameter->second;
+      if (options_.constants.contains(name)) arg["is_meta"] = true;
       args.push_back(std::move(arg));
     };
     for (const KernelParameter& p : parameters_) {

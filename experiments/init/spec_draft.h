@@ -17,6 +17,9 @@ struct DraftOptions {
   /// Of arguments that are members of a struct, the parameter; the kernel that is drafted takes
   /// them one by one, and `whole` has the kernel as the file has it.
   std::map<std::string, std::string, std::less<>> member_of = {};
+  /// Of arguments that are constants of the file, the value there: the spec gives them as macros,
+  /// and `whole` has the kernel without them.
+  Bindings constants = {};
   const model::Unit* whole = nullptr;
   const model::Function* whole_kernel = nullptr;
   /// What the text of the kernel has in other form than the file: guesses.

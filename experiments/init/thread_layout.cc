@@ -423,7 +423,8 @@ class LayoutReader {
     if (!dynamic && !std::regex_search(text_, kExtern)) return;
     std::size_t bytes = 8;
     for (const model::Array& array : facts_.arrays) {
-      if (array.dynamic_shared && array.element_bytes > 0) bytes = array.element_bytes;
+      // Bytes are memory for elements of any type.
+      if (array.dynamic_shared && array.element_bytes > 1) bytes = array.element_bytes;
     }
     layout_.smem_of_thread = static_cast<std::int64_t>(bytes);
     guess("dynamic_smem_bytes", 0, "an element of the shared array for each thread of a block");

@@ -50,6 +50,37 @@ int main() {
 
 TEST_SUITE_BEGIN("init");
 
+TEST_CASE("sizes that are constants of the file are smaller on the host") {
+  const TemporaryFolder folder;
+  write_file(folder / "product.cu", R"(
+#define N 1024
+__global__ void product(const float* a, const float* b, float* c) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < N && col < N) {
+    float sum = 0;
+    for (int k = 0; k < N; ++k) sum += a[row * N + k] * b[k * N + col];
+    c[row * N + col] = sum;
+  }
+}
+void run(float* a, float* b, float* c) {
+  dim3 block(16, 16), grid((N + 15) / 16, (N + 15) / 16);
+  product<<<grid, block>>>(a, b, c);
+}
+)");
+  const std::string spec = folder / "product.json";
+  const ProgramResult made = run_program({"init", folder / "product.cu", "--output", spec});
+  REQUIRE_MESSAGE(made.code == 0, made.err);
+  const KernelSpec read = load_specs(spec).front();
+  const ArgSpec& size = read.io.args.back();
+  CHECK((size.name == "N" && size.is_meta));
+  CHECK(read.io.args[2].role == ArgRole::output);
+  CHECK(read.io.args[2].tensor->shape[1].text() == "N");
+  CHECK(read.workloads[0].scalars.empty());
+  CHECK(read.workloads[1].scalars.contains("N"));
+  const ProgramResult run = run_program({"evaluate", "--input", spec, "--runner", "host"});
+  CHECK_MESSAGE(run.code == 0, run.err);
+}
+
 TEST_CASE("a file as it lies in a project becomes a spec that validates and verifies on the host") {
   const TemporaryFolder folder;
   write_file(folder / "helper.cuh", kHelper);
@@ -352,6 +383,7 @@ const std::map<std::string, std::string> kDescribed{
     {"transpose_tile:transpose",
      "<ceil_div(width, TILE_DIM) x ceil_div(height, TILE_DIM); TILE_DIM x 8> in in[height][width] "
      "out out[width][height]"},
+    {"untyped_shared:row_sums", "<rows; BLOCK> 8 * BLOCK B in x[rows][cols] out sums[rows]"},
     {"vector_loads:add4", "<ceil_div(n4, BLOCK); BLOCK> in a[n4][4] in b[n4][4] out c[n4][4]"},
 };
 

@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "experiments/init/accessor_parameters.h"
 #include "experiments/init/argument_sizes.h"
+#include "experiments/init/constant_sizes.h"
 #include "experiments/init/guesses.h"
 #include "experiments/init/host_launch.h"
 #include "experiments/init/index_bounds.h"
@@ -264,15 +265,46 @@ TEST_CASE("of launches of several instances the one in the middle is taken, whic
   CHECK_FALSE(same->instances_differ);
 }
 
+TEST_CASE("a template argument that is one of the launching function is what its callers give") {
+  const auto arguments = [](const std::string& callers) {
+    const std::string source =
+        "template <typename T> struct Twice {};\ntemplate <typename T> struct Thrice {};\n"
+        "template <template <typename> class Op, int B>\n"
+        "__global__ void k(float* y) { y[threadIdx.x] = B; }\n"
+        "template <template <typename> class Op, int B> void launch(float* y) {\n"
+        "  k<Op, B><<<1, B>>>(y);\n}\n"
+        "template <int N, template <typename> class Of> void outer(float* y) { launch<Of, N>(y); "
+        "}\n" +
+        callers;
+    const model::Unit unit = model::parse(source);
+    return find_launch(unit, *unit.find_function("k"));
+  };
+  const auto direct = arguments("void run(float* y) { launch<Twice, 64>(y); }\n");
+  REQUIRE(direct);
+  CHECK(direct->template_arguments == std::vector<std::string>{"Twice", "64"});
+  CHECK_FALSE(direct->calls_differ);
+  const auto through = arguments("void run(float* y) { outer<32, Thrice>(y); }\n");
+  CHECK(through->template_arguments == std::vector<std::string>{"Thrice", "32"});
+  const auto several =
+      arguments("void run(float* y) { launch<Twice, 64>(y); launch<Thrice, 64>(y); }\n");
+  CHECK(several->template_arguments == std::vector<std::string>{"Twice", "64"});
+  CHECK(several->calls_differ);
+  CHECK(arguments("")->template_arguments == std::vector<std::string>{"", ""});
+}
+
 TEST_CASE("an enumeration is the integer that it is") {
   const model::Unit unit = model::parse(
       "enum class Mode { first, second };\nenum Small : unsigned char { a };\n"
-      "__global__ void k(float* y, Mode mode, Small small) { *y = mode == Mode::first; }\n");
+      "typedef enum { SUM = 0, MEAN = 1 } reduce_t;\ntypedef enum tag { b } named_t;\n"
+      "__global__ void k(float* y, Mode mode, Small small, reduce_t how, named_t which) {\n"
+      "  *y = mode == Mode::first;\n}\n");
   std::string why;
   const auto parameters = kernel_parameters(unit, *unit.find_kernel("k"), {}, why);
   REQUIRE(parameters);
   CHECK((parameters->at(1).dtype == DType::i32 && parameters->at(1).is_enumeration));
   CHECK((parameters->at(2).dtype == DType::u8 && parameters->at(2).is_enumeration));
+  CHECK((parameters->at(3).dtype == DType::i32 && parameters->at(3).is_enumeration));
+  CHECK((parameters->at(4).dtype == DType::i32 && parameters->at(4).is_enumeration));
   CHECK_FALSE(parameters->at(0).is_enumeration);
   CHECK_FALSE(kernel_of_members(unit, *unit.find_kernel("k"), why));
   CHECK(why.empty());
@@ -482,6 +514,73 @@ TEST_CASE(
   std::istringstream ended("");
   CHECK(nlohmann::json::parse(ask_guesses(spec, ended, out, problem)) ==
         nlohmann::json::parse(spec));
+}
+
+TEST_CASE(
+    "a constant of the file that a guard or a loop ends at is a size, one of threads is not") {
+  struct Case {
+    std::string head, body;
+    std::string sizes;  ///< names and values
+  };
+  const std::string row = "int i = blockIdx.x * blockDim.x + threadIdx.x; ";
+  const std::vector<Case> table{
+      {"#define N 1024\n", row + "if (i < N) y[i] = 1;", "N=1024"},
+      {"const int N = 1024;\n", row + "if (i < N) y[i] = 1;", "N=1024"},
+      {"static constexpr unsigned N = 1024u;\n", row + "if (N <= i) return; y[i] = 1;", "N=1024"},
+      {"#ifndef N\n#define N 1024\n#endif\n", row + "if (i < N) y[i] = 1;", "N=1024"},
+      {"#define W 512\n#define H 256\n#define ALL (W * H)\n", row + "if (i < ALL) y[i] = 1;",
+       "H=256 W=512"},
+      {"#define N 4096\n", "for (int k = threadIdx.x; k < N; k += 256) y[blockIdx.x * N + k] = 1;",
+       "N=4096"},
+      {"#define N 512\n", "for (int k = threadIdx.x; k < N; k += 256) y[blockIdx.x * N + k] = 1;",
+       "N=512"},
+      {"#define W 512\n#define ROW(r) ((r) * W)\n", row + "if (i < W) y[ROW(blockIdx.y) + i] = 1;",
+       "W=512"},
+      // sizes of blocks
+      {"#define THREADS 256\n", "if (threadIdx.x < THREADS) y[threadIdx.x] = 1;", ""},
+      {"#define WIDTH 256\n", "int i = blockIdx.x * WIDTH + threadIdx.x; if (i < WIDTH) y[i] = 1;",
+       ""},
+      {"#define WIDTH 256\n", "if (threadIdx.x < WIDTH) y[threadIdx.x] = 1;", ""},
+      {"#define WIDTH 256\n",
+       "__shared__ float s[WIDTH]; " + row + "s[threadIdx.x] = 0; if (i < WIDTH) y[i] = s[0];", ""},
+      // others are made with it
+      {"#define N 1024\n__device__ float table[N];\n", row + "if (i < N) y[i] = table[i];", ""},
+      {"#define N 1024\n__device__ int at(int i) { return i % N; }\n",
+       row + "if (i < N) y[at(i)] = 1;", ""},
+      {"#define N 1024\n#if N > 512\n#define T float\n#endif\n", row + "if (i < N) y[i] = 1;", ""},
+      {"const int N = 1024, M = 4;\n", row + "if (i < N) y[i] = 1;", ""},
+      // no end of anything, and no number
+      {"#define N 1024\n", row + "y[i] = N;", ""},
+      {"#define N 64\n", row + "if (i < N) y[i] = 1;", ""},
+      {"#define N sizeof(float[300])\n", row + "if (i < N) y[i] = 1;", ""},
+  };
+  for (const Case& one : table) {
+    const model::Unit unit =
+        model::parse(one.head + "__global__ void k(float* y) { " + one.body + " }\n");
+    CAPTURE(unit.source());
+    const auto made = kernel_of_sizes(unit, *unit.find_function("k"));
+    std::string sizes;
+    if (made) {
+      for (const auto& [name, value] : made->sizes)
+        sizes += (sizes.empty() ? "" : " ") + name + "=" + std::to_string(value);
+      for (const auto& [name, unused] : made->sizes)
+        CHECK(made->source.find("int " + name) != std::string::npos);
+    }
+    CHECK(sizes == one.sizes);
+  }
+}
+
+TEST_CASE("a launch says its grid with the constants that are sizes") {
+  const model::Unit unit = model::parse(
+      "#define N 1024\n#define TWICE (2 * N)\n"
+      "__global__ void k(float* y, int n) { if (threadIdx.x < N) y[n] = N; }\n"
+      "void run(float* y) { k<<<(N + 255) / 256, TWICE, 4 * N>>>(y, N / 2); }\n");
+  const auto found = find_launch(unit, *unit.find_function("k"), {{"N", 1024}});
+  REQUIRE(found);
+  CHECK(shown(found->grid[0]) == "(N + 255) / 256");
+  CHECK_FALSE(found->block[0]);
+  CHECK(shown(found->dynamic_smem_bytes) == "4 * N");
+  CHECK(found->integers.at("n") == 512);
 }
 
 TEST_SUITE_END();
