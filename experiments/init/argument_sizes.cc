@@ -176,9 +176,14 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
     } else {
       gpu = host = kInner;
     }
+    const auto step = question.steps.find(name);
+    if (step != question.steps.end() && question.whole.contains(name)) {
+      gpu = rounded_up(gpu, step->second);
+      host = rounded_up(host, step->second);
+    }
     if (const auto given = question.given.find(name); given != question.given.end()) {
       gpu = given->second;
-      const auto step = question.steps.find(name);  // whole blocks stay whole
+      // whole blocks stay whole
       if (step != question.steps.end() && gpu % step->second == 0)
         host = rounded_up(host, step->second);
       host = extent ? std::min(host, gpu) : gpu;

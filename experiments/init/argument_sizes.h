@@ -36,6 +36,7 @@ struct SizeQuestion {
   std::map<std::string, std::int64_t> given;  ///< by a launch
   /// Elements that a block covers, of sizes of the grid.
   std::map<std::string, std::int64_t> steps{};
+  std::set<std::string> whole{};  ///< of these the ones that are whole blocks in any case
   std::map<std::string, std::string> strides{};  ///< as ArgumentSizes::strides, over other integers
 };
 

@@ -125,7 +125,14 @@ class Sizes {
     for (const Declarator* const global : unit_.globals()) {
       if (global->name != name && names(unit_.text(global->span), name)) return true;
     }
+    const auto in_another = [&](Span place) {
+      return std::ranges::any_of(unit_.functions(), [&](const model::Function* function) {
+        return function != &kernel_ && function->span.begin <= place.begin &&
+               place.end <= function->span.end;
+      });
+    };
     for (const model::Conditional& condition : unit_.conditionals()) {
+      if (in_another(condition.directive)) continue;
       const std::string_view line = unit_.text(condition.directive);
       const bool guards = line.find("ifndef") != std::string_view::npos;
       if (!guards && names(line.substr(line.find('#') + 1), name)) return true;

@@ -39,6 +39,29 @@ bool is_kernel_header(std::string_view name, const std::vector<std::string>& fol
   });
 }
 
+/// True if a guard on the size keeps threads of a block from a barrier that others wait at.
+bool keeps_from_barriers(const model::Function& kernel, std::string_view size) {
+  bool out = false;
+  const auto leaves = [](const model::Stmt& body) {
+    bool found = false;
+    model::walk(body, [&](const model::Stmt& stmt) {
+      found = found || stmt.kind == model::StmtKind::return_;
+      return !found;
+    });
+    model::walk_expressions(body, [&](const model::Expr& e) {
+      found = found || model::callee(e) == "__syncthreads";
+      return !found;
+    });
+    return found;
+  };
+  model::walk(*kernel.body, [&](const model::Stmt& stmt) {
+    out = out || (stmt.kind == model::StmtKind::if_ && stmt.expr != nullptr &&
+                  model::mentions(*stmt.expr, size) && leaves(*stmt.body));
+    return !out;
+  });
+  return out;
+}
+
 /// What one draft is made of, in the order in which it becomes known.
 class Drafting {
  public:
@@ -177,6 +200,11 @@ class Drafting {
       const GridExtent& extent = layout_.grid[axis];
       auto names = extent.exact ? extent.exact->names() : extent.size.names();
       if (names.size() == 1) {
+        const std::int64_t threads = layout_.block[axis].value;
+        if (extent.exact && threads > 1 && facts.has_barrier)
+          question.steps.emplace(*names.begin(), threads);
+        if (facts.has_barrier && keeps_from_barriers(*facts.kernel, *names.begin()))
+          question.whole.insert(*names.begin());
         question.alone.insert(*names.begin());
         const auto extents = extents_of_points(facts, kLaunchAxes[axis]);
         if (!extents.empty()) question.of_points[*names.begin()] = extents;

@@ -121,6 +121,17 @@ TEST_CASE("a file as it lies in a project becomes a spec that validates and veri
   CHECK(run_program(forced).code == 0);
 }
 
+TEST_CASE("where a guard keeps threads from a barrier a guessed size is whole blocks") {
+  const TemporaryFolder folder;
+  const std::string spec = folder / "s.json";
+  const std::string file = (source_root() / "tests/data/init/waits_in_guard.cu").string();
+  REQUIRE(run_program({"init", file, "--output", spec}).code == 0);
+  const auto n = load_specs(spec).front().workloads[1].scalars.at("n");
+  CHECK(std::get<std::int64_t>(n) % 32 == 0);
+  const ProgramResult run = run_program({"evaluate", "--input", spec, "--runner", "host"});
+  CHECK_MESSAGE(run.code == 0, run.err);
+}
+
 TEST_CASE("a launch in another file gives grid, block and sizes") {
   const TemporaryFolder folder;
   write_file(folder / "k.cu",
@@ -384,6 +395,7 @@ const std::map<std::string, std::string> kDescribed{
      "<ceil_div(width, TILE_DIM) x ceil_div(height, TILE_DIM); TILE_DIM x 8> in in[height][width] "
      "out out[width][height]"},
     {"untyped_shared:row_sums", "<rows; BLOCK> 8 * BLOCK B in x[rows][cols] out sums[rows]"},
+    {"waits_in_guard:tail_sums", "<(n + 31) / 32; 32 x 8> in x[rows][n] out y[n]"},
     {"vector_loads:add4", "<ceil_div(n4, BLOCK); BLOCK> in a[n4][4] in b[n4][4] out c[n4][4]"},
 };
 

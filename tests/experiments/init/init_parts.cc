@@ -548,6 +548,8 @@ TEST_CASE(
       {"#define N 1024\n__device__ int at(int i) { return i % N; }\n",
        row + "if (i < N) y[at(i)] = 1;", ""},
       {"#define N 1024\n#if N > 512\n#define T float\n#endif\n", row + "if (i < N) y[i] = 1;", ""},
+      {"#define N 1024\n__global__ void other(float* y) {\n#if N > 512\n  y[0] = 1;\n#endif\n}\n",
+       row + "if (i < N) y[i] = 1;", "N=1024"},
       {"const int N = 1024, M = 4;\n", row + "if (i < N) y[i] = 1;", ""},
       // no end of anything, and no number
       {"#define N 1024\n", row + "y[i] = N;", ""},
