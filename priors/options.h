@@ -15,6 +15,9 @@ struct PriorOptions {
 
   std::string model = "";
   std::string tactics = "";
+  std::string draft_model = "";
+  int drafts = 64;
+  double draft_weight = 2;
   std::string sources = "uniform,proposer,rules,tactics,learned,foreign";
   double floor = 0.1;
   double min_pred_gain = 0;
@@ -35,6 +38,22 @@ struct PriorOptions {
                  "OUTDIR/tactic_graph.json if it is there",
                  "docs/priors.md", "tactic-graph"},
       AnyValue{});
+    v(&O::draft_model,
+      OptionText{"draft_model",
+                 "drafted: file that `warpath train --drafts` wrote; empty: the program's own",
+                 "docs/priors.md", "draft-model"},
+      AnyValue{});
+    v(&O::drafts,
+      OptionText{"drafts", "drafted: proposals of a node that are compiled before any is chosen",
+                 "docs/priors.md"},
+      Range{0, 100000});
+    v(&O::draft_weight,
+      OptionText{
+          "draft_weight",
+          "drafted: a proposal of one more in expected log gain has e^draft_weight times the "
+          "weight",
+          "docs/priors.md"},
+      Range{0.0, 100.0});
     v(&O::sources,
       OptionText{"sources", "mix: the priors that are mixed, separated by commas",
                  "docs/priors.md"},

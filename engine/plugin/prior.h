@@ -70,11 +70,13 @@ struct Options;  // engine/plugin/options.h
 /// What a prior is made with.
 struct PriorConfig {
   const Options* options = nullptr;  ///< null: defaults; outlives the call
-  /// Text of a file that priors begin with: kModelFile, kTacticGraphFile. nullopt: there is none.
+  /// Text of a file that priors begin with: kModelFile, kTacticGraphFile,
+  /// kDraftModelFile. nullopt: there is none.
   std::function<std::optional<std::string>(std::string_view name)> read = {};
 };
 inline constexpr std::string_view kModelFile = "prior_model.json";
 inline constexpr std::string_view kTacticGraphFile = "tactic_graph.json";
+inline constexpr std::string_view kDraftModelFile = "draft_model.json";
 using PriorRegistry = Registry<Prior, const PriorConfig&>;
 
 }  // namespace warpath

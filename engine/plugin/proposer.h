@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +22,10 @@ struct ProposalContext {
   const Outcome* baseline = nullptr;  ///< of the spec's own kernel; null if unknown
   /// the moves that made the node of it, first to last
   std::vector<const MoveInstance*> path = {};
+  /// What compiling the results of these proposals tells, in their order: null where one does not
+  /// compile or nothing is known. Empty: nothing can be drafted here
+  std::function<std::vector<std::shared_ptr<const Diagnosis>>(std::span<const Proposal* const>)>
+      drafts = {};
 };
 
 /// Suggests moves at a node. A pure function of the context for rule proposers; foreign ones are

@@ -81,6 +81,15 @@ class Runner {
   [[nodiscard]] virtual bool refuses(const Variant&) const { return false; }
   /// True if only moves of tunables can change what is evaluated (recorded spaces).
   [[nodiscard]] virtual bool only_tunables() const { return false; }
+  /// What compiling `variant` of a prepared spec tells, without a launch; null: it does not
+  /// compile, or this runner cannot tell. A pure function. Thread-safe.
+  [[nodiscard]] virtual std::shared_ptr<const Diagnosis> draft(const KernelSpec&,
+                                                               const Variant&,
+                                                               std::stop_token) {
+    return nullptr;
+  }
+  /// False: draft() never tells.
+  [[nodiscard]] virtual bool drafts() const { return false; }
   /// Prepares what all evaluations of `spec` share (reference outputs, compiled oracle). Called
   /// once before `run`, from one thread. Throws Error if the spec cannot run here: a runner must
   /// not fail later for a reason it can know now.

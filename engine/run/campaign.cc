@@ -143,7 +143,7 @@ const Campaign::Pending* Campaign::select() {
              share * static_cast<double>(dispatched_ + 1);
     });
   }
-  if (!dispatch && tuner_.may_go_first(dispatched_)) dispatch = tune();
+  if (!dispatch && !search_->surveys() && tuner_.may_go_first(dispatched_)) dispatch = tune();
   if (!dispatch) dispatch = search_->next();
   if (!dispatch) dispatch = tune();
   if (!dispatch) dispatch = late([](double) { return true; });

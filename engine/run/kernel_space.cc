@@ -286,7 +286,12 @@ std::vector<double> KernelSpace::priors(NodeId node,
     out = std::move(it->second);
     recalled_priors_.erase(it);
   } else {
-    parts_.prior.evaluate(context, proposals, out);
+    ProposalContext drafting = context;
+    if (parts_.draft)
+      drafting.drafts = [&](std::span<const Proposal* const> chosen) {
+        return drafts(node, chosen);
+      };
+    parts_.prior.evaluate(drafting, proposals, out);
     if (parts_.prior.pure()) return out;
     if (parts_.record_priors) parts_.record_priors({.key = context.node_key, .weights = out});
   }

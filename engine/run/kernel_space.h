@@ -15,6 +15,7 @@
 #include "engine/log/record_store.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/prior.h"
+#include "engine/run/drafts.h"
 #include "engine/run/node_cache.h"
 #include "engine/run/node_content.h"
 #include "engine/run/variant_space.h"
@@ -43,6 +44,8 @@ class KernelSpace final : public VariantSpace {
     /// only moves of tunables can change what is evaluated
     bool only_tunables = false;
     std::set<std::string, std::less<>> without = {};  ///< moves whose proposals are ignored
+    /// Runner::draft of each; empty: nothing can be drafted
+    Drafter draft = {};
     /// receives, while a node is opened, the weights that a learning prior gave there
     std::function<void(const PriorsEvent&)> record_priors = {};
   };
@@ -188,6 +191,8 @@ class KernelSpace final : public VariantSpace {
   /// The result of a proposal at `node`, applied here unless its proposer did; null if it is
   /// illegal, regardless of the runner.
   [[nodiscard]] std::shared_ptr<const Made> made(NodeId node, const Proposal& proposal) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Diagnosis>> drafts(
+      NodeId node, std::span<const Proposal* const> proposals) const;
   [[nodiscard]] bool refused(NodeId node, const Made& made) const;
   [[nodiscard]] bool allowed(const Variant& variant) const;
 

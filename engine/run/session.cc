@@ -10,6 +10,7 @@
 #include "engine/log/run_folder.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/run/campaign.h"
+#include "engine/run/drafts.h"
 #include "engine/run/driver.h"
 #include "engine/run/evaluation_loop.h"
 #include "engine/run/kernel_space.h"
@@ -61,6 +62,7 @@ class Session final : private CampaignHost {
             .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
             .only_tunables = setup_.runner.only_tunables(),
             .without = move_names(options_.run.without_moves),
+            .draft = drafter_of(setup_.runner, spec_, abandon_),
             .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
         [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
     campaign_.emplace(*space_, spec_, device_, options_);

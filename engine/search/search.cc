@@ -375,6 +375,10 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   return it->path;
 }
 
+bool Search::surveys() const {
+  return impl_->strategy != nullptr && impl_->strategy->surveys();
+}
+
 bool Search::takes_grafts() const {
   return impl_->strategy == nullptr || impl_->strategy->takes_grafts();
 }

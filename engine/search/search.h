@@ -142,6 +142,8 @@ class Search {
   [[nodiscard]] State state() const;
   /// True if the search goes on from grafts.
   [[nodiscard]] bool takes_grafts() const;
+  /// Strategy::surveys.
+  [[nodiscard]] bool surveys() const;
   /// Continues from a snapshot, bit for bit like the search that made it. Nodes that were open are
   /// reopened once, before their next action is tried. Throws Error(bad_input) with `place` if the
   /// parts are inconsistent.

@@ -101,6 +101,8 @@ class Strategy {
   /// True if it goes on from nodes that it did not ask for (Search::graft): inner tuning is then of
   /// use beside it.
   [[nodiscard]] virtual bool takes_grafts() const { return false; }
+  /// True while it has moves to ask for before all else: inner tuning then waits.
+  [[nodiscard]] virtual bool surveys() const { return false; }
 };
 using StrategyRegistry = Registry<Strategy, const Options&>;
 

@@ -64,23 +64,28 @@ void require_place_for(const std::string& flag, const fs::path& file) {
 }
 
 int train(const Arguments& arguments, const Program&) {
-  require_place_for("--output", arguments.value("output").value_or("prior_model.json"));
+  const bool drafts = arguments.has("drafts");
+  const fs::path output =
+      arguments.value("output").value_or(std::string(drafts ? kDraftModelFile : kModelFile));
+  require_place_for("--output", output);
   if (const auto file = arguments.value("json")) require_place_for("--json", *file);
   std::vector<GainExample> examples;
   for (const std::string& place : arguments.words()) {
     const RecordedTrials trials(place);
-    for (GainExample& e : trials.examples()) examples.push_back(std::move(e));
+    for (GainExample& e : drafts ? trials.draft_examples() : trials.examples())
+      examples.push_back(std::move(e));
   }
   std::set<std::string> kernels;
   for (const GainExample& e : examples) kernels.insert(e.kernel);
-  const fs::path output = arguments.value("output").value_or("prior_model.json");
   const auto folds = arguments.value("folds");
   if (kernels.size() > 1) {
     if (folds) fs::create_directories(*folds);
     const std::vector<GainValidation> validations =
         leave_one_kernel_out(examples, [&](const std::string& kernel, const GainModel& model) {
           if (folds)
-            write_file_atomically(fs::path(*folds) / (kernel + ".model.json"), model.text());
+            write_file_atomically(
+                fs::path(*folds) / (kernel + (drafts ? ".draft_model.json" : ".model.json")),
+                model.text());
         });
     std::printf("%s", table_of(validations).c_str());
     json rows = json::array();
@@ -168,17 +173,22 @@ int tactics(const Arguments& arguments, const Program&) {
 
 Command train_command() {
   return {.name = "train",
-          .usage = "RUN|GRAPH... [--output FILE] [--folds DIR]",
+          .usage = "RUN|GRAPH... [--drafts] [--output FILE] [--folds DIR]",
           .help =
               "train the learned prior on what runs and graphs tried; predicts each kernel by a "
               "model of the others first (docs/priors.md)",
-          .flags = {{.name = "output",
+          .flags = {{.name = "drafts",
+                     .value = "",
+                     .help = "the model of what compiling tells instead, for --draft-model",
+                     .takes = Flag::Takes::nothing},
+                    {.name = "output",
                      .value = "FILE",
-                     .help = "where the model goes (prior_model.json), for --prior-model"},
+                     .help = "where the model goes (prior_model.json, draft_model.json), for "
+                             "--prior-model"},
                     {.name = "folds",
                      .value = "DIR",
-                     .help = "keep the models of the validation too: KERNEL.model.json was trained "
-                             "without KERNEL"},
+                     .help = "keep the models of the validation too: KERNEL.model.json, or "
+                             "KERNEL.draft_model.json, was trained without KERNEL"},
                     {.name = "json", .value = "FILE", .help = "the validation for programs"}},
           .least_words = 1,
           .most_words = 1000,

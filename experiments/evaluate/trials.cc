@@ -6,9 +6,18 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/variant.h"
+#include "priors/tactics/draft_features.h"
 #include "priors/tactics/proposal_features.h"
 
 namespace warpath {
+
+namespace {
+
+const Diagnosis* diagnosis_of(const Outcome& outcome) {
+  return outcome.diagnosis ? &*outcome.diagnosis : nullptr;
+}
+
+}  // namespace
 
 RecordedTrials::RecordedTrials(const std::filesystem::path& place) {
   if (std::filesystem::is_directory(place)) {
@@ -59,7 +68,8 @@ void RecordedTrials::visit_run(const std::function<void(const Tried&)>& each) co
             .node = parent,
             .instance = instances[child],
             .status = status,
-            .log_gain = status == Status::ok ? std::log(speedup / node.speedup) : 0});
+            .log_gain = status == Status::ok ? std::log(speedup / node.speedup) : 0,
+            .diagnosis = diagnosis_of(*nodes[child].outcome)});
     }
   }
 }
@@ -98,12 +108,13 @@ void RecordedTrials::visit_graph(const std::function<void(const Tried&)>& each) 
     std::ranges::reverse(context.path);
     for (const RecordedGraph::Action& action : node.actions) {
       const Recording::Row& child = rows[action.target];
-      each({.context = context,
-            .node = row,
-            .instance = action.instance,
-            .status = child.status,
-            .log_gain =
-                child.status == Status::ok ? std::log(rows[row].time_ns / child.time_ns) : 0});
+      each(
+          {.context = context,
+           .node = row,
+           .instance = action.instance,
+           .status = child.status,
+           .log_gain = child.status == Status::ok ? std::log(rows[row].time_ns / child.time_ns) : 0,
+           .diagnosis = diagnosis_of(graph.node(action.target).outcome)});
     }
   }
 }
@@ -141,6 +152,21 @@ std::vector<GainExample> RecordedTrials::examples() const {
                    .features = features->of(t.instance),
                    .gain = taught_gain(ok, t.log_gain),
                    .improved = ok && t.log_gain >= kImproved});
+  });
+  return out;
+}
+
+std::vector<GainExample> RecordedTrials::draft_examples() const {
+  std::vector<GainExample> out;
+  visit([&](const Tried& t) {
+    if (t.status != Status::ok || t.diagnosis == nullptr || !t.context.outcome->diagnosis) return;
+    out.push_back({.kernel = kernel_,
+                   .node = t.node,
+                   .move = "",
+                   .features = draft_features(t.context.at.device, *t.context.outcome->diagnosis,
+                                              *t.diagnosis),
+                   .gain = taught_gain(true, t.log_gain),
+                   .improved = t.log_gain >= kImproved});
   });
   return out;
 }

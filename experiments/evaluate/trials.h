@@ -30,13 +30,17 @@ class RecordedTrials {
     std::uint64_t node = 0;
     const MoveInstance& instance;
     Status status = Status::crashed;
-    double log_gain = 0;  ///< as in Experience
+    double log_gain = 0;                   ///< as in Experience
+    const Diagnosis* diagnosis = nullptr;  ///< of the result; null: none is known
   };
   /// Calls `each` node by node; only nodes with a time have trials.
   void visit(const std::function<void(const Tried&)>& each) const;
 
   [[nodiscard]] std::vector<Experience> experiences() const;
   [[nodiscard]] std::vector<GainExample> examples() const;
+  /// Of what compiling tells (draft_features), without those that have no diagnosis. All moves of a
+  /// kernel are one.
+  [[nodiscard]] std::vector<GainExample> draft_examples() const;
 
  private:
   void visit_run(const std::function<void(const Tried&)>& each) const;

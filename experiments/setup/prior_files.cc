@@ -16,9 +16,12 @@ std::string contents(const std::string& file, std::string_view place) {
 
 /// Reads files named in the options; nullopt for others.
 std::optional<std::string> named_file(const PriorOptions& options, std::string_view name) {
-  const std::string& file = name == kModelFile ? options.model : options.tactics;
-  if (file.empty() || file == kAuto) return std::nullopt;
-  return contents(file, name == kModelFile ? "prior.model" : "prior.tactics");
+  const auto read = [](const std::string& file, std::string_view option) {
+    return file.empty() || file == kAuto ? std::nullopt : std::optional(contents(file, option));
+  };
+  if (name == kModelFile) return read(options.model, "prior.model");
+  if (name == kDraftModelFile) return read(options.draft_model, "prior.draft_model");
+  return read(options.tactics, "prior.tactics");
 }
 
 std::string with_kernel(std::string file, const std::string& kernel) {
@@ -55,6 +58,7 @@ PriorConfig study_prior_config(const Options& options, const std::string& kernel
   PriorOptions named = options.of<PriorOptions>();
   named.model = with_kernel(named.model, kernel);
   named.tactics = with_kernel(named.tactics, kernel);
+  named.draft_model = with_kernel(named.draft_model, kernel);
   return {.options = &options,
           .read = [named](std::string_view name) { return named_file(named, name); }};
 }

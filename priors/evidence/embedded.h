@@ -14,6 +14,7 @@ struct EmbeddedText {
 [[nodiscard]] EmbeddedText embedded_rules();                    ///< priors/rules/matrix.json
 [[nodiscard]] EmbeddedText embedded_methods();                  ///< priors/rules/methods.json
 [[nodiscard]] EmbeddedText embedded_signatures();               ///< priors/rules/signatures.json
+[[nodiscard]] EmbeddedText embedded_draft_model();              ///< priors/tactics/draft_model.json
 [[nodiscard]] std::span<const EmbeddedText> embedded_skills();  ///< priors/skills
 
 }  // namespace warpath

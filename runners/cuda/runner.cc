@@ -95,11 +95,16 @@ class CudaRunner final : public Runner {
       out += (out.empty() ? "" : "; ") + device;
     return out;
   }
+  [[nodiscard]] bool drafts() const override { return true; }
+  [[nodiscard]] std::shared_ptr<const Diagnosis> draft(const KernelSpec& spec,
+                                                       const Variant& variant,
+                                                       std::stop_token stop) override;
   void prepare(const KernelSpec& spec) override;
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override;
   [[nodiscard]] std::map<std::string, double> figures() const override;
 
  private:
+  [[nodiscard]] Known& known_of(const KernelSpec& spec);
   [[nodiscard]] DeviceTools compiled_tools(const std::string& arch);
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
   void judge_apart(Known& known,
@@ -248,13 +253,23 @@ bool CudaRunner::profiles() {
   return options_.profile_every > 0 && measured_++ % options_.profile_every == 0;
 }
 
+Known& CudaRunner::known_of(const KernelSpec& spec) {
+  const std::lock_guard lock(mutex_);
+  return *known_.at(spec.origin + "\n" + spec.name);  // prepare() comes first
+}
+
+std::shared_ptr<const Diagnosis> CudaRunner::draft(const KernelSpec& spec,
+                                                   const Variant& variant,
+                                                   std::stop_token stop) {
+  const Known& known = known_of(spec);
+  Build build = builder_->build(known.spec, variant, known.workloads, &known.baseline_text,
+                                Stage::screening, stop);
+  if (build.status != Status::ok) return nullptr;
+  return std::make_shared<const Diagnosis>(std::move(build.diagnosis));
+}
+
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
-  Known* known = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    // prepare() comes first
-    known = known_.at(request.spec.origin + "\n" + request.spec.name).get();
-  }
+  Known* const known = &known_of(request.spec);
   const bool is_baseline = request.variant == known->baseline;
   const Stopwatch watch;
   Build build = builder_->build(known->spec, request.variant, known->workloads,

@@ -71,6 +71,13 @@ class LedgerRunner final : public Runner {
     return refused;
   }
 
+  [[nodiscard]] bool drafts() const override { return inner_ && inner_->drafts(); }
+  [[nodiscard]] std::shared_ptr<const Diagnosis> draft(const KernelSpec& spec,
+                                                       const Variant& variant,
+                                                       std::stop_token stop) override {
+    return inner_ ? inner_->draft(spec, variant, std::move(stop)) : nullptr;
+  }
+
   void prepare(const KernelSpec& spec) override {
     if (!inner_) return;
     ledger_->open();

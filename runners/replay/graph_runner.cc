@@ -44,6 +44,13 @@ class GraphRunner final : public Runner {
   [[nodiscard]] bool refuses(const Variant& variant) const override {
     return graph_->find(variant_key(variant)) == Recording::kNone;
   }
+  [[nodiscard]] bool drafts() const override { return true; }
+  [[nodiscard]] std::shared_ptr<const Diagnosis> draft(const KernelSpec&,
+                                                       const Variant& variant,
+                                                       std::stop_token) override {
+    const std::uint32_t row = graph_->find(variant_key(variant));
+    return row == Recording::kNone ? nullptr : graph_->draft(row);
+  }
   void prepare(const KernelSpec&) override {}
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {

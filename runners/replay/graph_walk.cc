@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "engine/base/error.h"
 #include "engine/search/tuner.h"
@@ -21,6 +22,15 @@ ProposalContext GraphWalk::context(NodeId node) const {
        step = &nodes_[index(step->parent)])
     out.path.push_back(&made(*step).instance);
   std::ranges::reverse(out.path);
+  out.drafts = [this, node](std::span<const Proposal* const> proposals) {
+    const std::vector<RecordedGraph::Action>& actions = graph_.node(row(node)).actions;
+    std::vector<std::shared_ptr<const Diagnosis>> drafts;
+    for (const Proposal* const p : proposals) {
+      const auto known = std::ranges::find(actions, p->instance, &RecordedGraph::Action::instance);
+      drafts.push_back(known == actions.end() ? nullptr : graph_.draft(known->target));
+    }
+    return drafts;
+  };
   return out;
 }
 

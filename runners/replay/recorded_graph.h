@@ -45,6 +45,11 @@ class RecordedGraph final : public Recording {
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
   [[nodiscard]] const Node& node(std::uint32_t row) const { return nodes_[row]; }
+  /// The diagnosis of a variant, the graph's own, as compiling it would tell; null: it has none.
+  [[nodiscard]] std::shared_ptr<const Diagnosis> draft(std::uint32_t row) const {
+    const std::optional<Diagnosis>& known = nodes_[row].outcome.diagnosis;
+    return {std::shared_ptr<const Diagnosis>(), known ? &*known : nullptr};
+  }
   /// The row; kNone: not recorded.
   [[nodiscard]] std::uint32_t find(const Hash128& key) const;
 

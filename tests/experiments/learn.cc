@@ -205,4 +205,56 @@ TEST_CASE("what cannot be learned from is refused in one line") {
   CHECK_FALSE(fs::exists(out.path() / "kernels"));
 }
 
+TEST_CASE(
+    "a draft model is made of graphs with diagnoses, and a run that it steers keeps it and what it "
+    "said") {
+  const TemporaryFolder out;
+  Words files;
+  for (const std::string kernel : {"bias_gelu_res", "spmv_csr"})
+    files.push_back((source_root() / "experiments/graphs" / (kernel + ".graph.gz")).string());
+  const ProgramResult trained =
+      with_files({"train", "--drafts"}, files,
+                 {"--output", out / "d.json", "--folds", (out.path() / "folds").string()});
+  CAPTURE(trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK(fs::exists(out.path() / "folds/spmv_csr.draft_model.json"));
+  CHECK(trained.out.find("trials of 2 kernels") != std::string::npos);
+
+  const TemporaryFolder alone, among, base;
+  const auto search = [&](const fs::path& folder, const std::string& builds, const Words& more) {
+    Words words{"run",
+                "--input",
+                spec("spmv_csr").string(),
+                "--runner",
+                "replay:" + files[1],
+                "--budget-builds",
+                builds,
+                "--deterministic",
+                "--prior",
+                "drafted",
+                "--draft-model",
+                out / "d.json",
+                "--outdir",
+                folder.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(words);
+    CAPTURE(result.err);
+    REQUIRE((result.code == 0 || result.code == 2));
+  };
+  const auto fingerprint_of = [](const fs::path& folder) {
+    return json::parse(read_file(folder / "kernels/spmv_csr/best_summary.json")).at("fingerprint");
+  };
+  for (const auto* const folder : {&alone, &among}) search(folder->path(), "8", {});
+  CHECK(read_file(among.path() / "kernels/spmv_csr/draft_model.json") == read_file(out / "d.json"));
+  search(alone.path(), "20", {"--resume"});
+  write_file(out / "d.json", "damaged");
+  search(among.path(), "20", {"--resume"});
+  CHECK(fingerprint_of(among.path()) == fingerprint_of(alone.path()));
+  fs::copy(out.path() / "folds/spmv_csr.draft_model.json", out.path() / "d.json",
+           fs::copy_options::overwrite_existing);
+  search(base.path(), "8", {"--set", "prior.drafts=0"});
+  search(base.path(), "20", {"--resume"});
+  CHECK(fingerprint_of(base.path()) != fingerprint_of(alone.path()));
+}
+
 TEST_SUITE_END();

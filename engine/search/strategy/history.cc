@@ -61,10 +61,11 @@ class History final : public Strategy {
 
   void keep(StrategyState& state, Field&) override {
     state(frontier_, waiting_, seen_, places_, labels_, trials_, gains_, dive_, best_);
-    state(away_, dived_, root_trials_, initial_);
+    state(away_, dived_, root_trials_, initial_, survey_);
   }
 
   [[nodiscard]] bool takes_grafts() const override { return true; }
+  [[nodiscard]] bool surveys() const override { return !survey_.empty(); }
 
  private:
   struct Trial {
@@ -101,7 +102,7 @@ class History final : public Strategy {
         frontier_.pop_back();
         continue;
       }
-      const auto [at, put_off] = best_move(field, from);
+      const auto [at, put_off] = surveys() ? surveyed(here) : best_move(field, from);
       if (put_off && !here.late) {
         std::erase(frontier_, from);
         here.late = true;
@@ -121,6 +122,13 @@ class History final : public Strategy {
     std::size_t at = 0;  // among the untried
     bool put_off = false;
   };
+  /// The next of the survey, which the root has not tried: nothing else asks for its moves before.
+  Move surveyed(const Place& root) {
+    const std::uint32_t action = survey_.back();
+    survey_.pop_back();
+    const auto at = std::ranges::find(root.untried, action, &NodeMove::action);
+    return {.at = static_cast<std::size_t>(at - root.untried.begin())};
+  }
   Move best_move(Field& field, NodeId from) {
     const std::vector<NodeMove>& moves = place(field, from).untried;
     const std::vector<std::uint64_t> off = put_off(field, from);
@@ -254,17 +262,24 @@ class History final : public Strategy {
     std::map<std::uint64_t, double> kinds;  // P(s,a) by family
     double entropy = 0;
     const auto count = [&](double p) { entropy -= p > 0 ? p * std::log(p) : 0; };
+    double most = 0;
     const std::uint32_t actions = field.actions(kRoot);
     for (std::uint32_t rank = 0; rank < actions; ++rank) {
       const auto [action, prior] = field.ranked(kRoot, rank);
       const auto p = static_cast<double>(prior);
-      if (const std::uint64_t kind = field.family(kRoot, action); kind != 0)
+      most = std::max(most, p);
+      const std::uint64_t kind = field.family(kRoot, action);
+      if (2 * p > most && !kinds.contains(kind)) survey_.push_back(action);
+      if (kind != 0)
         kinds[kind] += p;
       else
         count(p);
     }
     for (const auto& [kind, p] : kinds) count(p);
     initial_ = options_.history_initial * std::exp(entropy / 2);
+    if (static_cast<double>(survey_.size()) > initial_)
+      survey_.resize(static_cast<std::size_t>(initial_));
+    std::ranges::reverse(survey_);
     return initial_;
   }
 
@@ -343,6 +358,9 @@ class History final : public Strategy {
   double dived_ = 0;  // by dives
   double root_trials_ = 0;
   double initial_ = -1;  // not known yet
+  // actions of the root before all else, the last first: the likeliest of each kind of which the
+  // priors do not say that it is half as likely as another
+  std::vector<std::uint32_t> survey_;
 };
 
 }  // namespace

@@ -140,6 +140,26 @@ TEST_CASE("the root's first moves are as many as its priors leave kinds to choos
   CHECK(root_moves_before_that(1) == 2);
 }
 
+TEST_CASE(
+    "first is the likeliest move of each kind of the root that is more than half as likely as any, "
+    "and inner tuning waits for them") {
+  // Kind 1 gains, and has more moves; kind 2 is nearly as likely, kind 3 less than half.
+  const test::Table table{.actions = {{1, 2, 3, 4}, {}, {}, {}, {}},
+                          .rewards = {0, 1, 0.5, 0.2, 0.1},
+                          .priors = {{0.35F, 0.3F, 0.25F, 0.1F}, {}, {}, {}, {}},
+                          .labels = {{7, 8, 9, 10}, {}, {}, {}, {}},
+                          .families = {{1, 1, 2, 3}, {}, {}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{1, 3, 2, 4});
+  test::TableSpace space(table);
+  Search search(space, history(), 1, test::TableSpace::key(0));
+  std::vector<bool> surveyed;
+  while (const auto dispatch = search.next()) {
+    surveyed.push_back(search.surveys());
+    search.complete(dispatch->sequence, space.evaluate(dispatch->node));
+  }
+  CHECK(surveyed == std::vector{true, false, false, false});
+}
+
 TEST_CASE("a failure says nothing of a move elsewhere") {
   const test::Table table{.actions = {{1, 2, 3}, {}, {}, {4, 5}, {}, {}},
                           .rewards = {0, test::kFails, -0.5, 1, 0, 0},
