@@ -22,6 +22,9 @@ namespace {
 using Names = std::set<std::string, std::less<>>;
 
 constexpr int kMostMacros = 4;  // of macros through macros
+/// Namespaces of CUDA and the standard library; `this` begins none of another.
+const std::set<std::string_view> kKnownScopes{"std", "cuda", "nvcuda", "this",
+                                              "cooperative_groups"};
 
 /// A declaration at file or namespace level, or a #define.
 struct Item {
@@ -32,6 +35,7 @@ struct Item {
   std::string header = {};     ///< of an #include
   Names special = {};          ///< what `template <>` is given for
   Names takes = {};            ///< types of a function's parameters
+  bool elsewhere = false;      ///< `using SCOPE::NAME;` of a scope that the file does not open
   bool record = false;         ///< the only definition of a struct that a scope may have
   model::Span attribute = {};  ///< of a macro that nothing defines, before the kernel's type
 };
@@ -207,6 +211,9 @@ class FileItems {
     if (called && body) forget_locals(item);
     item.record = !called && body && !special && is_record(begin, declared);
     const bool opens = text(begin) == "using" && text(begin + 1) == "namespace";
+    item.elsewhere = text(begin) == "using" && text(begin + 2) == "::" && text(i) == ";" &&
+                     !namespaces_.contains(text(begin + 1)) &&
+                     !kKnownScopes.contains(text(begin + 1));
     item.always = opens && text(begin + 2) != "std" && !namespaces_.contains(text(begin + 2)) &&
                   options_.keeps_namespace && options_.keeps_namespace(text(begin + 2));
     if ((!kernel || own) && !host && (!opens || item.always)) items_.push_back(item);
@@ -302,6 +309,13 @@ bool is_vector_type(std::string_view name) {
          std::isalpha(static_cast<unsigned char>(name[name.size() - 2])) != 0;
 }
 
+/// True if the name is a word of the type.
+bool mentions(std::string_view type, std::string_view name) {
+  return std::ranges::any_of(tokenize(type).tokens, [&](const Token& token) {
+    return type.substr(token.begin, token.size()) == name;
+  });
+}
+
 /// Takes macros out of what is kept that are undefined again before anything kept could use them.
 void drop_unused_macros(const std::vector<Item>& items, std::vector<bool>& kept) {
   std::map<std::string, std::size_t> defined;  // since the last thing that is no directive
@@ -340,8 +354,6 @@ void drop_other_records(const std::vector<Item>& items,
 
 std::string foreign_scope(const std::string& text,
                           const std::set<std::string, std::less<>>& declared) {
-  static const std::set<std::string, std::less<>> kKnown{"std", "cuda", "nvcuda", "this",
-                                                         "cooperative_groups"};
   const Words words(text);
   std::set<std::string_view> own;  // types and namespaces of the text itself
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -356,7 +368,7 @@ std::string foreign_scope(const std::string& text,
       continue;
     if (i > 0 && (words.text(i - 1) == "::" || words.text(i - 1) == "typename")) continue;
     const std::string name(words.text(i));
-    if (!kKnown.contains(name) && !own.contains(name) && !declared.contains(name))
+    if (!kKnownScopes.contains(name) && !own.contains(name) && !declared.contains(name))
       return name + "::" + std::string(words.text(i + 2));
   }
   return "";
@@ -422,7 +434,9 @@ std::string kernel_text(const model::Unit& unit,
   Names wanted = options.named;
   wanted.emplace(kernel.name);
   Names declared;
-  for (const Item& item : file.items()) declared.insert(item.declares.begin(), item.declares.end());
+  for (const Item& item : file.items()) {
+    if (!item.elsewhere) declared.insert(item.declares.begin(), item.declares.end());
+  }
   std::map<std::string, int> overloads;
   for (const Item& item : file.items()) {
     if (item.takes.empty()) continue;
@@ -452,11 +466,17 @@ std::string kernel_text(const model::Unit& unit,
   // an operator for types that the text has: nothing names it
   const auto is_operator = [&](const Item& item) {
     if (!item.declares.contains("operator")) return false;
+    const auto takes = [&](const std::string& name) {
+      return item.takes.empty() || std::ranges::any_of(item.takes, [&](const std::string& type) {
+               return mentions(type, name);
+             });
+    };
     bool of_types = false;
     for (const std::string& name : item.mentions) {
       if (name == "operator") continue;
       if (declared.contains(name) && !has.contains(name)) return false;
-      of_types = of_types || has.contains(name) || (is_vector_type(name) && wanted.contains(name));
+      const bool known = has.contains(name) || (is_vector_type(name) && wanted.contains(name));
+      of_types = of_types || (known && takes(name));
     }
     return of_types;
   };

@@ -11,8 +11,10 @@
 #include "moves/edit/grid_stride.h"
 #include "moves/edit/launch_places.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/value_reader.h"
 #include "moves/normal/helper_call.h"
 #include "moves/normal/macro_words.h"
+#include "moves/syntax/assembly.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {
@@ -42,7 +44,8 @@ class SerialBlocks {
   }
 
   std::optional<Variant> made() {
-    if (!may_follow() || !find_places() || !find_exits() || !copy_parameters() || !find_end())
+    if (!may_follow() || !find_places() || !find_exits() || !find_meetings() ||
+        !copy_parameters() || !find_end())
       return std::nullopt;
     Variant out = context_.variant;
     out.launch.grid[axis_] = divided(out.launch.grid[axis_], count_);
@@ -122,6 +125,130 @@ class SerialBlocks {
       return !found;
     });
     return found;
+  }
+
+  /// Threads that a barrier or shuffle does not wait for because they have finished would go on
+  /// with the next block: all that may take part do.
+  bool find_meetings() {
+    bool apart = false;
+    walk(body_, [&](const Stmt& s) {
+      if (s.is(StmtKind::block)) return true;
+      const auto meet = [&](const Expr& e) {
+        if (const std::string_view met = meeting_in(e); !apart && !met.empty())
+          apart = !is_always_evaluated(e) || !taken_together(s, is_of_block(met));
+        return !apart;
+      };
+      for (const Expr* const e : expressions_of(s)) walk(*e, meet);
+      if (s.is(StmtKind::assembly) && effect_of_assembly(unit_, s) != AssemblyEffect::none)
+        apart = apart || !taken_together(s, is_of_block(unit_.text(s.span)));
+      return !apart;
+    });
+    return !apart ||
+           fail("threads that do not take part in a shuffle or barrier may have finished");
+  }
+
+  /// The function by which threads meet in a call, also through macros; empty if they do not.
+  [[nodiscard]] std::string_view meeting_in(const Expr& call, int depth = 0) const {
+    constexpr int kMostMacros = 4;
+    const std::string_view name = callee(call);
+    if (name.starts_with("__threadfence")) return {};
+    if (joins_threads(name)) return name;
+    const Macro* const macro = unit_.macro(name);
+    const auto expansion = macro == nullptr ? std::nullopt : expansion_of(unit_, call);
+    if (!expansion) return macro == nullptr ? std::string_view() : name;
+    std::string_view out = depth < kMostMacros ? std::string_view() : name;
+    walk(*expansion->result, [&](const Expr& e) {
+      if (out.empty() && e.is(ExprKind::call)) out = meeting_in(e, depth + 1);
+      return out.empty();
+    });
+    return out;
+  }
+
+  /// A barrier; otherwise the threads of a warp meet.
+  static bool is_of_block(std::string_view name) {
+    return name.find("syncthreads") != std::string_view::npos ||
+           name.find("bar") != std::string_view::npos;
+  }
+
+  /// All threads of the block, or of each warp, reach the statement or none does.
+  [[nodiscard]] bool taken_together(const Stmt& stmt, bool block) {
+    if (facts_.uniformly_reached(stmt)) return true;
+    for (const Guard* const guard : facts_.guards_at(stmt)) {
+      if (facts_.uniformity(*guard->condition) < Uniformity::thread) continue;
+      if (!guard->complete || !agree(guard->nonnegative, true, block)) return false;
+    }
+    for (const Stmt* s = stmt.parent; s != nullptr; s = s->parent) {
+      if (s->is(StmtKind::switch_)) return false;
+      if (!s->is_loop()) continue;
+      const Loop* const loop = facts_.loop_of(*s);
+      if (loop == nullptr || loop->exits_early) return false;
+      const bool agreed =
+          loop->counted && agree({loop->first, loop->end, loop->step}, false, block);
+      if (!agreed && !counts_alike(*s)) return false;
+    }
+    return true;
+  }
+
+  /// A loop of as many iterations for each thread that enters it: `for (int i = 16; i > 0; i /=
+  /// 2)`.
+  [[nodiscard]] bool counts_alike(const Stmt& loop) const {
+    if (!loop.is(StmtKind::for_) || loop.init == nullptr || loop.init->declarators.size() != 1 ||
+        loop.expr == nullptr || loop.step == nullptr)
+      return false;
+    const Declarator& own = *loop.init->declarators[0];
+    if (own.reference || own.is_array() || own.value() == nullptr) return false;
+    const std::vector<std::string> written = facts_.names_written(*loop.body);
+    bool alike = std::ranges::count(written, own.name) == 0;
+    for (const Expr* const head : {own.value(), loop.expr, loop.step}) {
+      walk(*head, [&](const Expr& e) {
+        const bool plain = e.is(ExprKind::number) || e.is(ExprKind::unary) ||
+                           e.is(ExprKind::binary) || e.is(ExprKind::assign) ||
+                           e.is(ExprKind::postfix) || e.is(ExprKind::cast);
+        const bool uniform = e.is(ExprKind::name) &&
+                             (e.name == own.name || facts_.uniformity(e) < Uniformity::thread);
+        alike = alike && (plain || uniform) && !e.is_op(ExprKind::unary, "*") &&
+                !e.is_op(ExprKind::unary, "&");
+        return alike;
+      });
+    }
+    return alike;
+  }
+
+  /// Whether the values, or their signs, are the same for all threads of a block or of each warp,
+  /// in the first and the last blocks along each axis.
+  [[nodiscard]] bool agree(const std::vector<Polynomial>& values, bool signs, bool block) const {
+    constexpr std::int64_t kWarp = 32, kBlocks = 3;
+    for (const Workload* const w : workloads_of(context_)) {
+      const LaunchNumbers n =
+          evaluate(launch_for(context_.spec, context_.variant, *w),
+                   context_.spec.bindings(*w, context_.variant.tunables), "launch plan");
+      const std::int64_t threads = n.block[0] * n.block[1] * n.block[2];
+      Bindings at = facts_.values(*w);
+      for (std::int64_t i = 0; i < 2 * kBlocks; ++i) {
+        for (std::size_t a = 0; a < 3; ++a) {
+          const std::int64_t of_axis =
+              i < kBlocks ? std::min(i, n.grid[a] - 1)
+                          : std::max<std::int64_t>(0, n.grid[a] - 1 - (i - kBlocks));
+          at[std::string("blockIdx.") + "xyz"[a]] = of_axis;
+        }
+        std::vector<std::int64_t> first;
+        for (std::int64_t t = 0; t < threads; ++t) {
+          at["threadIdx.x"] = t % n.block[0];
+          at["threadIdx.y"] = t / n.block[0] % n.block[1];
+          at["threadIdx.z"] = t / n.block[0] / n.block[1];
+          std::vector<std::int64_t> own;
+          for (const Polynomial& p : values) {
+            const auto value = p.evaluate(at);
+            if (!value) return false;
+            own.push_back(signs ? *value >= 0 : *value);
+          }
+          if (signs) own = {std::ranges::count(own, 0) == 0};
+          if (t % (block ? threads : kWarp) == 0) first = own;
+          if (own != first) return false;
+        }
+      }
+    }
+    return true;
   }
 
   /// Parameters that the kernel changes are those of the launch again for the next block.

@@ -1,6 +1,7 @@
 #include "moves/edit/span_rewrite.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/plugin/runner.h"
 #include "engine/spec/parameters.h"
@@ -343,14 +344,17 @@ bool joins_threads(const Stmt& stmt) {
     return found = found || s.is(StmtKind::assembly) || s.is(StmtKind::opaque), !found;
   });
   walk_expressions(stmt, [&](const Expr& e) {
-    const std::string_view name = callee(e);
-    for (const std::string_view part :
-         {"sync", "shfl", "ballot", "__any", "__all", "__activemask", "__threadfence"}) {
-      if (name.find(part) != std::string_view::npos) found = true;
-    }
+    found = found || joins_threads(callee(e));
     return !found;
   });
   return found;
+}
+
+bool joins_threads(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kParts{"sync",  "shfl",         "ballot",       "__any",
+                                                   "__all", "__activemask", "__threadfence"};
+  return std::ranges::any_of(
+      kParts, [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
 }
 
 bool is_always_evaluated(const Expr& e) {

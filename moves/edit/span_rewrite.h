@@ -120,6 +120,8 @@ void rename_variable(const model::Expr& root,
 [[nodiscard]] bool jumps_out(const model::Stmt& stmt);
 /// True if it contains a barrier, a shuffle or vote, asm or another operation of several threads.
 [[nodiscard]] bool joins_threads(const model::Stmt& stmt);
+/// True for the name of a function that does.
+[[nodiscard]] bool joins_threads(std::string_view function);
 
 /// True unless it is an operand of ?:, && or || that may be skipped.
 [[nodiscard]] bool is_always_evaluated(const model::Expr& e);

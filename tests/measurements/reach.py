@@ -5,7 +5,10 @@ the kernel and what it names, here and in headers. What a file includes of its o
 header (.cuh) that another one of the folders has. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
 
 With --run each kernel that the host runner can run without the rest of its file is run there on a small synthetic spec, and then what every move
-that restructures it makes of it, with the kernel itself as the reference: integers bit by bit, floats within rounding. Nothing is timed.
+that restructures it makes of it, with the kernel itself as the reference: integers bit by bit, floats within rounding. Nothing is timed. Kernels are
+run in an order drawn by their names: those that were run until a limit are a fair sample. With --outdir a later call goes on where one ended.
+
+On another machine: what asks the moves (--program) in bin/ of a bundle, whose lib/ it finds, and a C++ compiler there.
 """
 import collections
 import concurrent.futures
@@ -18,13 +21,14 @@ import re
 import statistics
 import tempfile
 
-from measurements.common import ROOT, Failed, execute, expect, say, write_result
+from measurements.common import ROOT, Failed, execute, expect, read_lines, say, shared, time_is_over, write_result
 
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
 GUARD = {"point_a_thread"}  # a guard instead of a loop over the grid
 POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
 ASKING = ROOT / "build/tests/reach_files"
 MOST_CHARACTERS = 600_000
+ENDED = 124  # the exit status of what took more than its seconds
 MOST_COPIES = 3  # of a file in one text
 
 
@@ -36,6 +40,7 @@ def options(parser):
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
     parser.add_argument("--run-share", default=1.0, type=float, help="of the kernels that are run, drawn by their names")
     parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
+    shared(parser, limit=(None, "no kernel is begun to be run after so many seconds"))
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
 
@@ -74,20 +79,57 @@ def included(name, path, folder):
     return tails[0].resolve() if len(tails) == 1 else None
 
 
-def kernels_of(args, path, folder):
-    own = set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace"))))
+class File:
+    """One with kernels, of a repository."""
+
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+        self.name = path.relative_to(folder).as_posix()
+        self.own = sorted(set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace")))))
+
+    def text(self, folders):
+        return flat(self.path, [self.folder, *(f for f in folders if f != self.folder)], collections.Counter())[:4 * MOST_CHARACTERS]
+
+
+def asked(args, file, kernel=None):
+    """What the program says of a file's kernels, or of running one of them."""
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
-        text.write_text(flat(path, [folder, *(f for f in args.folders if f != folder)], collections.Counter())[:4 * MOST_CHARACTERS])
-        asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
-        if args.run:
-            drawn = [n for n in sorted(own) if random.Random(f"{path.relative_to(folder).as_posix()} {n}").random() < args.run_share]
-            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in drawn]
-    problems = [f"{path}: exit status {done.returncode}" for done in asked if done.returncode != 0]
-    lines = [json.loads(line) for done in asked for line in done.stdout.splitlines()]
-    of_runs = {(line["kernel"], line["line"]): line for line in lines if "untouched" in line}
-    rows = [line | {"run": of_runs.get((line["kernel"], line["line"]))} for line in lines if "untouched" not in line and line["kernel"] in own]
-    return [{**line, "file": path.relative_to(folder).as_posix(), "repository": folder.name} for line in rows], problems
+        text.write_text(file.text(args.folders))
+        if kernel is None:
+            done = execute([args.program, text, *file.own], seconds=args.seconds)
+        else:
+            done = execute([args.program, "--run", text, kernel], seconds=args.run_seconds)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {"repository": file.folder.name, "file": file.name, "kernel": kernel, "status": done.returncode, "lines": lines}
+
+
+def drawn(file, kernel):
+    """Where in the order of runs a kernel stands, from 0 to 1."""
+    return random.Random(f"{file.name} {kernel}").random()
+
+
+def answers(args, what, parts, limited=False):
+    """What asked() says of each (file, kernel), in order, as far as the limit leaves time for it; what an earlier call wrote is not asked again."""
+    kept = args.work / f"{what}.jsonl"
+    known = {(one["repository"], one["file"], one["kernel"]): one for one in read_lines(kept)}
+
+    def answer(part):
+        file, kernel = part
+        key = (file.folder.name, file.name, kernel)
+        if key not in known and not (limited and time_is_over(args)):
+            known[key] = asked(args, file, kernel)
+            with kept.open("a") as out:
+                out.write(json.dumps(known[key]) + "\n")
+        return known.get(key)
+
+    found = []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for one in pool.map(answer, parts):
+            found += [one] if one else []
+            if one and len(found) % 50 == 0:
+                say(f"{what}: {len(found)} of {len(parts)}")
+    return found
 
 
 def cause(veto):
@@ -123,20 +165,24 @@ def measure(args):
     # no build has it by itself: an old one would give old figures
     if args.program == str(ASKING):
         expect(execute(["ninja", "-C", ASKING.parent.parent, f"tests/{ASKING.name}"]), "the build of what asks the moves", (0,))
-    tasks = []
+    files = []
     args.folders = [folder.resolve() for folder in args.folders]
     for folder in args.folders:
-        files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cu", ".cuh") and p.is_file() and "__global__" in p.read_text(errors="replace")]
-        if not files:
+        paths = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cu", ".cuh") and p.is_file() and "__global__" in p.read_text(errors="replace")]
+        if not paths:
             raise Failed(f"{folder}: no .cu or .cuh file with a kernel")
-        tasks += [(path, folder) for path in files]
-    rows, problems = [], []
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for number, (found, problem) in enumerate(pool.map(lambda task: kernels_of(args, *task), tasks)):
-            rows += found
-            problems += problem
-            if number % 50 == 49:
-                say(f"{number + 1} of {len(tasks)} files, {len(rows)} kernels")
+        files += [File(path, folder) for path in paths]
+    offers = answers(args, "files", [(file, None) for file in files])
+    places = sorted((drawn(file, kernel), number, kernel) for number, file in enumerate(files) for kernel in file.own)
+    parts = [(files[number], kernel) for place, number, kernel in places if place < args.run_share]
+    runs = answers(args, "runs", parts, limited=True) if args.run else []
+    too_long = [one for one in runs if one["status"] == ENDED]
+    problems = [f"{one['repository']}/{one['file']}: {one['kernel'] or 'its kernels'}: exit status {one['status']}"
+                for one in offers + runs if one["status"] != 0 and one not in too_long]
+    own = {(file.folder.name, file.name): file.own for file in files}
+    of_runs = {(one["repository"], one["file"], line["kernel"], line["line"]): line for one in runs for line in one["lines"]}
+    rows = [{**line, "repository": one["repository"], "file": one["file"], "run": of_runs.get((one["repository"], one["file"], line["kernel"], line["line"]))}
+            for one in offers for line in one["lines"] if line["kernel"] in own[one["repository"], one["file"]]]
     for problem in problems:
         say(problem)
     for row, run in ((r, run) for r in rows if r["run"] for run in r["run"]["runs"] if run["status"] not in ("ok", "not_applicable")):
@@ -145,7 +191,7 @@ def measure(args):
         args.lines.write_text("".join(json.dumps(r) + "\n" for r in rows))
     moves = collections.Counter(move for r in rows for move in r["moves"])
     total = {**figures(rows), "asking_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
-             **({"run_share": args.run_share} | run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
+             **({"run_share": share(runs, places), "kernels_too_long": len(too_long)} | run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
     causes = collections.Counter(cause(r["veto"]) for r in rows if r["veto"])
     table = [{"repository": name, **figures([r for r in rows if r["repository"] == name])} for name in sorted({r["repository"] for r in rows})]
     write_result(args.output, total, table + [{"veto": veto, "kernels": count} for veto, count in causes.most_common(12)], device="none")

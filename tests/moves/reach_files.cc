@@ -9,8 +9,8 @@
 // the host runner, and runs the kernel, and what every move that restructures it makes of it, with
 // the kernel itself as the reference: {"file", "kernel", "line", "untouched": status, "log",
 // "runs": [{"step", "status", "log", and where it is no success "before", "after"}]}. Where a
-// result is wrong, the kernel itself is looked at again: one whose threads race, or that reads what
-// it has not written, says nothing.
+// result is wrong, the kernel itself is looked at again: one whose threads race, that reads what it
+// has not written, or that leaves its own arrays, says nothing.
 
 #include <cstdio>
 #include <ctime>
@@ -25,7 +25,10 @@
 #include "engine/base/hash.h"
 #include "engine/spec/spec_load.h"
 #include "engine/text/source_edit.h"
+#include "experiments/init/accessor_parameters.h"
+#include "experiments/init/foreign_names.h"
 #include "experiments/init/kernel_text.h"
+#include "experiments/init/struct_parameters.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
@@ -69,7 +72,33 @@ Hash128 signature(const std::map<std::string, std::vector<MoveOffer>, std::less<
   return hasher.digest();
 }
 
-/// The kernel as `warpath init` drafts it: with what it names of its file, and nothing else.
+/// The kernel of `unit` that stands where `kernel` stands among those of its name.
+const model::Function* same_kernel(const model::Unit& unit,
+                                   const model::Unit& before,
+                                   const model::Function& kernel) {
+  const auto namesakes = [&](const model::Unit& of) {
+    std::vector<const model::Function*> out;
+    for (const model::Function* const one : of.functions())
+      if (one->is_global && one->body != nullptr && one->name == kernel.name) out.push_back(one);
+    return out;
+  };
+  const auto old = namesakes(before), now = namesakes(unit);
+  const auto at = std::ranges::find(old, &kernel);
+  return old.size() != now.size() || at == old.end() ? nullptr : now[at - old.begin()];
+}
+
+/// The kernel as `warpath init` drafts it: with what it names of its file, and nothing else, and
+/// with pointers and sizes in the place of tensor accessors.
+std::string drafted_text(const model::Unit& unit, const model::Function& kernel) {
+  std::string why;
+  if (const auto accessors = kernel_of_accessors(unit, kernel, why)) {
+    const model::Unit taken = model::parse(accessors->source, reading_options(accessors->source));
+    if (const model::Function* const own = same_kernel(taken, unit, kernel))
+      return kernel_text(taken, *own);
+  }
+  return kernel_text(unit, kernel);
+}
+
 json reach_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
   json out = {{"kernel", kernel.name},
               {"line", model::line_of(unit, kernel.name_span.begin)},
@@ -79,7 +108,7 @@ json reach_of(const model::Unit& unit, const model::Function& kernel, const Move
               {"moves", json::object()},
               {"reasons", json::object()},
               {"structural", json::array()}};
-  const std::string text = kernel_text(unit, kernel);
+  const std::string text = drafted_text(unit, kernel);
   const model::Unit alone = model::parse(text);
   const model::Function* const drafted = alone.find_kernel(kernel.name);
   std::string why = "the kernel alone is not found";
@@ -159,6 +188,27 @@ std::string disturbed(const model::Unit& unit) {
   return edited(unit.source(), std::move(edits));
 }
 
+std::string said(const Outcome& outcome) {
+  return (outcome.log + " " + outcome.verdict.summary()).substr(0, kMostLog);
+}
+
+/// Why the result of the kernel itself is not determined; empty where it is, as far as is seen.
+std::string undefined(const KernelSpec& spec,
+                      const Variant& variant,
+                      const model::Unit& alone,
+                      const test::HostRuns& host) {
+  Variant control = variant;
+  control.source = disturbed(alone);
+  try {
+    for (const Outcome& outcome : {host.run(control), host.run(variant, Stage::confirmation)})
+      if (outcome.status != Status::ok) return said(outcome);
+    const Outcome bounded = test::HostRuns(spec, true).run(variant);
+    return bounded.status == Status::ok ? "" : said(bounded);
+  } catch (const Error& error) {  // it is its own reference
+    return error.what();
+  }
+}
+
 /// What becomes of the kernel, alone in its text, and of its moves at these sizes.
 json run_at(const test::SyntheticSizes& sizes,
             const model::Unit& alone,
@@ -171,9 +221,6 @@ json run_at(const test::SyntheticSizes& sizes,
   const auto described =
       own == nullptr ? std::nullopt : test::synthetic_spec(alone, *own, text, sizes, why);
   if (!described) return out["log"] = why, out;
-  const auto said = [](const Outcome& outcome) {
-    return (outcome.log + " " + outcome.verdict.summary()).substr(0, kMostLog);
-  };
   try {
     const KernelSpec spec = spec_from_json(*described, "spec");
     const Variant variant = baseline_variant(spec);
@@ -207,15 +254,8 @@ json run_at(const test::SyntheticSizes& sizes,
       out["runs"].push_back(run);
     }
     if (!doubtful) return out;
-    Variant control = variant;
-    control.source = disturbed(alone);
-    for (const Outcome& outcome : {host.run(control), host.run(variant, Stage::confirmation)}) {
-      if (outcome.status == Status::ok) continue;
-      out["untouched"] = "undefined";
-      out["log"] = said(outcome);
-      out["runs"] = json::array();
-      break;
-    }
+    if (const std::string why_not = undefined(spec, variant, alone, host); !why_not.empty())
+      out["untouched"] = "undefined", out["log"] = why_not, out["runs"] = json::array();
   } catch (const Error& error) {
     if (out["untouched"] == "not_specified") out["untouched"] = "refused";
     out["log"] = error.what();
@@ -225,7 +265,7 @@ json run_at(const test::SyntheticSizes& sizes,
 
 /// The first of the sizes at which the kernel runs.
 json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
-  const std::string text = kernel_text(unit, kernel);
+  const std::string text = drafted_text(unit, kernel);
   const model::Unit alone = model::parse(text);
   json out;
   for (const test::SyntheticSizes& sizes : test::host_sizes()) {
@@ -258,7 +298,9 @@ int main(int count, char** words) {
   text << std::ifstream(given[file], std::ios::binary).rdbuf();
   const std::set<std::string, std::less<>> wanted(
       given.begin() + static_cast<std::ptrdiff_t>(file) + 1, given.end());
-  const model::Unit unit = model::parse(text.str(), reading_options(text.str()));
+  std::map<std::string, std::string> replaced;
+  const std::string read = with_foreign_names(text.str(), replaced);
+  const model::Unit unit = model::parse(read, reading_options(read));
   for (const model::Function* const function : unit.functions()) {
     if (!function->is_global || function->body == nullptr) continue;
     if (!wanted.empty() && !wanted.contains(function->name)) continue;

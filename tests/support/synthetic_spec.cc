@@ -18,9 +18,10 @@ std::int64_t size_of(const std::string& name, std::size_t number, const Syntheti
     return std::regex_search(name, std::regex(pattern, std::regex::icase));
   };
   if (has("pad|offset|start|begin|axis|dim$")) return 1;
-  if (has("stride|dilation|group|step")) return 1;
-  if (has("kernel|ksize|pool|radius|window|filter")) return 3;
-  if (has("thread|count|total|numel|size|^n$|num_elem|nelem|len")) return sizes.points;
+  if (has("stride|dilation|group|step|^d[tdhw]$")) return 1;
+  if (has("kernel|ksize|pool|radius|window|filter|^k[tdhw]$")) return 3;
+  const bool of_axis = has("size_?[0-9]$");
+  if (!of_axis && has("thread|count|total|numel|size|^n$|num_elem|nelem|len")) return sizes.points;
   return sizes.extents[std::min(number, sizes.extents.size() - 1)];
 }
 

@@ -122,6 +122,9 @@ TEST_CASE("an operator is kept with the types that it is for") {
   CHECK(text_of_kernel(pair + quad + kernel) == quad + kernel);
   const std::string other = "__global__ void k(float* y) { Pair p{y[0]}; y[1] = (p + p).a; }\n";
   CHECK(text_of_kernel(pair + quad + other) == pair + other);
+  // of its operands: CUDA has operators for half
+  const std::string half = "__device__ half operator+(half a, half b) { return Pair{a}.a + b; }\n";
+  CHECK(text_of_kernel(pair + half + other) == pair + other);
 }
 
 TEST_CASE("of several functions one for a type that comes from elsewhere is left out") {
@@ -129,6 +132,11 @@ TEST_CASE("of several functions one for a type that comes from elsewhere is left
   const std::string own = "__device__ float twice(float x) { return x + x; }\n";
   CHECK(text_of_kernel("__device__ a::Half twice(a::Half x) { return x + x; }\n" + own + kernel) ==
         own + kernel);
+  CHECK(text_of_kernel("using a::Half;\n__device__ Half twice(Half x) { return x + x; }\n" + own +
+                       kernel) == own + kernel);
+  const std::string known =
+      "using nvcuda::Half;\n__device__ Half twice(Half x) { return x + x; }\n";
+  CHECK(text_of_kernel(known + own + kernel) == known + own + kernel);
 }
 
 TEST_CASE("min and max of numbers are CUDA's") {

@@ -128,6 +128,74 @@ TEST_CASE("threads that work together wait until the next block may have their s
   warps.runs();
 }
 
+TEST_CASE("threads that meet under a condition go on where their warp does") {
+  const auto sums = [](const std::string& row, const std::string& guard) {
+    return table("  int t = threadIdx.x, " + row + ";\n  if (" + guard +
+                     ") {\n    float v = x[r * C + t % 32];\n    v += __shfl_xor_sync(~0u, v, 1);\n"
+                     "    y[r * C + t % 32] = v;\n  }\n",
+                 "ceil_div(N, 2)", "64");
+  };
+  MovePath first = table(
+      "  int r = blockIdx.x, t = threadIdx.x;\n  if (t < 32) {\n    float v = x[r * C + t];\n    v "
+      "+= "
+      "__shfl_xor_sync(~0u, v, 1);\n    y[r * C + t] = v;\n  }\n",
+      "N", "64");
+  first.step(step_of("x", 2));
+  first.runs();
+  MovePath steps = table(
+      "  int r = blockIdx.x, t = threadIdx.x;\n  if (t < 32) {\n    float v = x[r * C + t];\n    "
+      "for "
+      "(int i = 16; i >= 1; i >>= 1) v += __shfl_xor_sync(~0u, v, i);\n    y[r * C + t] = v;\n  "
+      "}\n",
+      "N", "64");
+  steps.step(step_of("x", 2));
+  steps.runs();
+  MovePath rows = sums("r = 2 * blockIdx.x + t / 32", "r < N");
+  rows.step(step_of("x", 2));
+  rows.runs();
+  const std::string apart =
+      "threads that do not take part in a shuffle or barrier may have finished";
+  const auto refused = [&](const std::string& row, const std::string& guard) {
+    return sums(row, guard).tried(step_of("x", 2)) == apart;
+  };
+  CHECK(refused("r = 2 * blockIdx.x + t % 2", "r < N"));  // the last warp has half of its lanes
+  CHECK(refused("r = blockIdx.x", "t < 48"));
+  CHECK(refused("r = blockIdx.x", "z[t] > 0.0f"));
+  CHECK(refused("r = blockIdx.x", "t < 32 || x[t] > 0.0f"));
+  CHECK(
+      table(
+          "  int r = blockIdx.x;\n  for (int c = threadIdx.x; c < C; c += 32)\n    y[r * C + c] = "
+          "__shfl_xor_sync(~0u, x[r * C + c], 1);\n",
+          "N", "32")
+          .tried(step_of("x")) == apart);
+  const auto halved = [&](const std::string& head, const std::string& more) {
+    return table(
+               "  int r = blockIdx.x, t = threadIdx.x;\n  float v = x[t];\n  if (t < 32) {\n    "
+               "for (" +
+                   head + ") {\n      v += __shfl_xor_sync(~0u, v, 1);\n" + more +
+                   "    }\n    y[r * C + t] = v;\n  }\n",
+               "N", "64")
+        .tried(step_of("x"));
+  };
+  CHECK(halved("int i = t; i >= 1; i >>= 1", "") == apart);
+  CHECK(halved("int i = 16; i >= t; i >>= 1", "") == apart);
+  CHECK(halved("int i = 16; i >= 1; i >>= 1", "      if (v > 1.0f) break;\n") == apart);
+  CHECK(halved("int i = 16; i >= 1; i >>= 1",
+               "      if (v > 1.0f) continue;\n      v = "
+               "__shfl_xor_sync(~0u, v, 2);\n") == apart);
+  CHECK(halved("int i = 16; i >= 1; i >>= 1", "      if (v > 1.0f) i >>= 1;\n") == apart);
+  CHECK(table("  int r = blockIdx.x, t = threadIdx.x;\n  float v = x[t];\n  y[r * C + t] = t < 5 ? "
+              "__shfl_xor_sync(~0u, v, 1) : v;\n",
+              "N", "32")
+            .tried(step_of("x")) == apart);
+  CHECK(
+      table(
+          "  __shared__ float s[64];\n  int r = blockIdx.x, t = threadIdx.x;\n  if (t < 32) {\n    "
+          "s[t] = x[r * C + t];\n    __syncthreads();\n    y[r * C + t] = s[31 - t];\n  }\n",
+          "N", "64")
+          .tried(step_of("x")) == apart);
+}
+
 TEST_CASE("blocks stay apart where one after the other is not the same, with the reason") {
   const auto refused = [](const std::string& body, const std::string& axis = "x",
                           const std::string& head = "") {
