@@ -23,6 +23,7 @@
 #include "experiments/init/imported_draft.h"
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/project_text.h"
+#include "experiments/init/reading_options.h"
 #include "experiments/init/spec_draft.h"
 #include "experiments/init/struct_parameters.h"
 #include "experiments/setup/spec_problems.h"

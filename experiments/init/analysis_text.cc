@@ -104,4 +104,26 @@ std::string with_integer_contents(const model::KernelFacts& facts) {
   return edited(unit.source(), std::move(edits));
 }
 
+bool keeps_from_barriers(const model::Function& kernel, std::string_view size) {
+  bool out = false;
+  const auto leaves = [](const model::Stmt& body) {
+    bool found = false;
+    model::walk(body, [&](const model::Stmt& stmt) {
+      found = found || stmt.kind == model::StmtKind::return_;
+      return !found;
+    });
+    model::walk_expressions(body, [&](const model::Expr& e) {
+      found = found || model::callee(e) == "__syncthreads";
+      return !found;
+    });
+    return found;
+  };
+  model::walk(*kernel.body, [&](const model::Stmt& stmt) {
+    out = out || (stmt.kind == model::StmtKind::if_ && stmt.expr != nullptr &&
+                  model::mentions(*stmt.expr, size) && leaves(*stmt.body));
+    return !out;
+  });
+  return out;
+}
+
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/init/kernel_signature.h"
@@ -21,5 +22,8 @@ namespace warpath {
 /// The unit's text with `int` for the elements of floating-point parameters of which the kernel
 /// only makes integers: such as an index that the model then follows. For analysis alone.
 [[nodiscard]] std::string with_integer_contents(const model::KernelFacts& facts);
+
+/// True if a guard on the size keeps threads of a block from a barrier that others wait at.
+[[nodiscard]] bool keeps_from_barriers(const model::Function& kernel, std::string_view size);
 
 }  // namespace warpath

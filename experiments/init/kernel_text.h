@@ -20,11 +20,6 @@ struct TextOptions {
   std::set<std::string, std::less<>> named = {};
 };
 
-/// How a project's text is read: conditions on the version of CUDA hold as for the least that
-/// kernels are built with here, and what is declared nowhere in the text is 32 if it is named like
-/// the size of a warp, 0 like the first index (`INDEX_BASE`).
-[[nodiscard]] model::ParseOptions reading_options(const std::string& text);
-
 /// The first qualified name of a text, such as `at::Half`, whose namespace or type neither the text
 /// nor `declared` declares, nor CUDA or the standard library; empty if there is none.
 [[nodiscard]] std::string foreign_scope(const std::string& text,

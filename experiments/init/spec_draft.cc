@@ -39,29 +39,6 @@ bool is_kernel_header(std::string_view name, const std::vector<std::string>& fol
   });
 }
 
-/// True if a guard on the size keeps threads of a block from a barrier that others wait at.
-bool keeps_from_barriers(const model::Function& kernel, std::string_view size) {
-  bool out = false;
-  const auto leaves = [](const model::Stmt& body) {
-    bool found = false;
-    model::walk(body, [&](const model::Stmt& stmt) {
-      found = found || stmt.kind == model::StmtKind::return_;
-      return !found;
-    });
-    model::walk_expressions(body, [&](const model::Expr& e) {
-      found = found || model::callee(e) == "__syncthreads";
-      return !found;
-    });
-    return found;
-  };
-  model::walk(*kernel.body, [&](const model::Stmt& stmt) {
-    out = out || (stmt.kind == model::StmtKind::if_ && stmt.expr != nullptr &&
-                  model::mentions(*stmt.expr, size) && leaves(*stmt.body));
-    return !out;
-  });
-  return out;
-}
-
 /// What one draft is made of, in the order in which it becomes known.
 class Drafting {
  public:

@@ -28,6 +28,7 @@
 #include "experiments/init/accessor_parameters.h"
 #include "experiments/init/foreign_names.h"
 #include "experiments/init/kernel_text.h"
+#include "experiments/init/reading_options.h"
 #include "experiments/init/struct_parameters.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"

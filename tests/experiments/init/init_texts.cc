@@ -14,6 +14,7 @@
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/project_folders.h"
 #include "experiments/init/project_text.h"
+#include "experiments/init/reading_options.h"
 #include "moves/model/facts.h"
 #include "tests/support/temporary_folder.h"
 
