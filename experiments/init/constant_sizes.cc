@@ -1,6 +1,7 @@
 #include "experiments/init/constant_sizes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,7 @@ class Sizes {
       edits.push_back({one.span.begin, one.span.end, ""});
       parameters += ", int " + one.name;
     }
-    if (edits.empty()) return std::nullopt;
+    if (edits.empty() || kernel_.parameters.empty()) return std::nullopt;
     edits.push_back({kernel_.parameters_span.end, kernel_.parameters_span.end, parameters});
     out.source = edited(unit_.source(), std::move(edits));
     return out;
@@ -143,7 +144,7 @@ class Sizes {
     });
   }
 
-  /// A comparison with something else than the number of a thread has it.
+  /// A comparison has it.
   [[nodiscard]] bool ends_something(const std::string& name) const {
     bool out = false;
     model::walk_expressions(*kernel_.body, [&](const Expr& e) {

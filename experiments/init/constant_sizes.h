@@ -17,8 +17,8 @@ struct KernelOfSizes {
 /// `unit` with the sizes that are constants of the file (`#define N 1024`) as parameters of
 /// `kernel`, for analysis: a spec gives them as macros, smaller ones on the host. A constant is a
 /// size where a loop or a guard of the kernel ends at it; not one that counts the threads of a
-/// block, nor one that host code, helpers or other constants than macros are made with in a way
-/// that a macro of the compiler would not change. nullopt where the kernel has none.
+/// block, nor one that helpers, conditions or constants other than macros name. nullopt where the
+/// kernel has none.
 [[nodiscard]] std::optional<KernelOfSizes> kernel_of_sizes(const model::Unit& unit,
                                                            const model::Function& kernel);
 

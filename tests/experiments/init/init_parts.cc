@@ -455,4 +455,11 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a kernel without parameters gets none") {
+  const model::Unit unit = model::parse(
+      "#define N 1024\n__device__ float* y;\n"
+      "__global__ void k() { int i = blockIdx.x * 64 + threadIdx.x; if (i < N) y[i] = 1; }\n");
+  CHECK_FALSE(kernel_of_sizes(unit, *unit.find_function("k")));
+}
+
 TEST_SUITE_END();
