@@ -16,8 +16,8 @@
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
 #include "experiments/setup/served_sizes.h"
-#include "moves/edit/contract_text.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/contract_text.h"
+#include "moves/contract/source_contract.h"
 #include "priors/evidence/findings.h"
 #include "register_commands.h"
 

@@ -9,7 +9,7 @@
 #include "experiments/console/document.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
-#include "moves/edit/contract_text.h"
+#include "moves/contract/contract_text.h"
 
 namespace warpath {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/log/run_folder.h"
 #include "engine/run/session_result_fields.h"
 #include "engine/spec/spec_fields_io.h"
-#include "moves/edit/contract_fields.h"
+#include "moves/contract/contract_fields.h"
 
 namespace warpath {
 

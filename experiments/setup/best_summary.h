@@ -9,7 +9,7 @@
 
 #include "engine/run/session_result.h"
 #include "engine/spec/spec.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 

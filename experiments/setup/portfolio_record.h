@@ -8,7 +8,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/spec/spec.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 

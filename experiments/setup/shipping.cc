@@ -13,8 +13,8 @@
 #include "experiments/setup/best_summary.h"
 #include "experiments/setup/portfolio_file.h"
 #include "experiments/setup/served_sizes.h"
-#include "moves/edit/contract_text.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/contract_text.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "moves/edit/kernel_contract.h"
+#include "moves/contract/kernel_contract.h"
 #include "runners/cuda/compile/headers.h"
 #include "runners/host/compile/translate.h"
 

@@ -8,8 +8,8 @@
 namespace warpath {
 
 /// What the texts of a well-formed spec contradict or lack: contract_problems
-/// (moves/edit/kernel_contract.h), and headers that were found nowhere and that no runner has. One
-/// line each, "PLACE: got VALUE, expected WHAT".
+/// (moves/contract/kernel_contract.h), and headers that were found nowhere and that no runner has.
+/// One line each, "PLACE: got VALUE, expected WHAT".
 [[nodiscard]] std::vector<std::string> spec_problems(const KernelSpec& spec);
 
 /// Throws Error(bad_input) with the first of spec_problems and the number of others.

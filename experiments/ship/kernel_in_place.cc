@@ -3,7 +3,7 @@
 #include "engine/base/diff.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "moves/edit/contract_text.h"
+#include "moves/contract/contract_text.h"
 #include "moves/patch/patch.h"
 
 namespace warpath {

@@ -7,7 +7,7 @@
 #include "engine/spec/parameters.h"
 #include "experiments/ship/c_arguments.h"
 #include "experiments/ship/expression_code.h"
-#include "moves/edit/contract_text.h"
+#include "moves/contract/contract_text.h"
 
 namespace warpath {
 namespace {

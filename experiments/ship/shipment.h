@@ -15,8 +15,8 @@
 #include "engine/spec/variant.h"
 #include "experiments/setup/best_summary.h"
 #include "experiments/setup/recorded_run.h"
-#include "moves/edit/contract_text.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/contract_text.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 

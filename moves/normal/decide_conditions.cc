@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 #include "moves/normal/helper_call.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/unit.h"

@@ -28,8 +28,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"portable", "base", "json", "text", "spec", "plugin", "search", "log", "run"}},
     {"moves",
-     {"syntax", "model", "edit", "normal", "rows", "blocks", "tiles", "attention", "patch",
-      "propose", "catalogue"}},
+     {"syntax", "model", "edit", "launch", "contract", "normal", "rows", "blocks", "points",
+      "tiles", "attention", "patch", "propose", "catalogue"}},
     {"priors", {"options", "evidence", "tactics", "llm"}},
     {"runners", {"worker", "inputs", "reference", "host", "cuda", "synthetic", "replay", "ledger"}},
     {"runners/host", {"options", "compile", "execute", "judge"}},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 #include "tests/support/example_kernel.h"
 
 using namespace warpath;

@@ -3,10 +3,10 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/kernel_move.h"
-#include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/edit/pack_text.h"
+#include "moves/launch/lane_loops.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "moves/edit/block_extent.h"
 #include "moves/edit/device_limits.h"
 #include "moves/edit/sites.h"
+#include "moves/launch/block_extent.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
-#include "moves/edit/block_extent.h"
-#include "moves/edit/joined_blocks.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/launch/block_extent.h"
+#include "moves/launch/joined_blocks.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "register_moves.h"

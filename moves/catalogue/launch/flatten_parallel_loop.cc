@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "moves/edit/known_shape.h"
-#include "moves/edit/lane_loops.h"
-#include "moves/edit/launch_places.h"
 #include "moves/edit/loop_move.h"
 #include "moves/edit/pack_accesses.h"
-#include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/launch/lane_loops.h"
+#include "moves/launch/launch_places.h"
+#include "moves/launch/plan_text.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "moves/edit/grid_stride.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/launch/grid_stride.h"
 #include "moves/model/kernel_model.h"
 #include "register_moves.h"
 

@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "moves/edit/known_shape.h"
-#include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/edit/pack_text.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
+#include "moves/launch/lane_loops.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

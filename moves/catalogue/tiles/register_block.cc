@@ -11,9 +11,9 @@
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
+#include "moves/points/common_loop.h"
+#include "moves/points/outer_loop.h"
 #include "moves/syntax/syntax_query.h"
-#include "moves/tiles/common_loop.h"
-#include "moves/tiles/outer_loop.h"
 #include "moves/tiles/tile_launch.h"
 #include "register_moves.h"
 

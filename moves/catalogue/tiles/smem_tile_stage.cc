@@ -6,7 +6,7 @@
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
-#include "moves/tiles/common_loop.h"
+#include "moves/points/common_loop.h"
 #include "moves/tiles/staging.h"
 #include "moves/tiles/tile_kernel.h"
 #include "moves/tiles/window.h"

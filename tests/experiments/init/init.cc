@@ -10,7 +10,7 @@
 #include "engine/spec/spec_load.h"
 #include "experiments/init/host_launch.h"
 #include "experiments/init/spec_draft.h"
-#include "moves/edit/kernel_contract.h"
+#include "moves/contract/kernel_contract.h"
 #include "tests/experiments/program.h"
 #include "tests/support/host_runs.h"
 

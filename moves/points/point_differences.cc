@@ -1,4 +1,4 @@
-#include "moves/tiles/point_differences.h"
+#include "moves/points/point_differences.h"
 
 #include <cstdint>
 #include <functional>

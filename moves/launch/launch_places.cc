@@ -1,4 +1,4 @@
-#include "moves/edit/launch_places.h"
+#include "moves/launch/launch_places.h"
 
 #include <array>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "moves/edit/contract_fields.h"
-#include "moves/edit/contract_text.h"
+#include "moves/contract/contract_fields.h"
+#include "moves/contract/contract_text.h"
 #include "register_moves.h"
 #include "runners/worker/process.h"
 #include "tests/support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "moves/tiles/outer_split.h"
+#include "moves/points/outer_split.h"
 
 #include <algorithm>
 

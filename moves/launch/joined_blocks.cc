@@ -1,10 +1,10 @@
-#include "moves/edit/joined_blocks.h"
+#include "moves/launch/joined_blocks.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "moves/edit/grid_stride.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/launch/grid_stride.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 

@@ -1,4 +1,4 @@
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 
 #include <algorithm>
 #include <array>

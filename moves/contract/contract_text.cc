@@ -1,4 +1,4 @@
-#include "moves/edit/contract_text.h"
+#include "moves/contract/contract_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "moves/edit/grid_stride.h"
+#include "moves/launch/grid_stride.h"
 
 #include <algorithm>
 

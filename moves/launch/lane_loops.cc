@@ -1,4 +1,4 @@
-#include "moves/edit/lane_loops.h"
+#include "moves/launch/lane_loops.h"
 
 #include <algorithm>
 

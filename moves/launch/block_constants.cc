@@ -1,4 +1,4 @@
-#include "moves/edit/block_constants.h"
+#include "moves/launch/block_constants.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "moves/model/kernel_model.h"
-#include "moves/tiles/outer_change.h"
+#include "moves/points/outer_change.h"
 
 namespace warpath {
 

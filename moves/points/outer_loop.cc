@@ -1,4 +1,4 @@
-#include "moves/tiles/outer_loop.h"
+#include "moves/points/outer_loop.h"
 
 #include <algorithm>
 #include <map>
@@ -11,9 +11,9 @@
 #include "moves/edit/pack_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/points/outer_place.h"
+#include "moves/points/outer_split.h"
 #include "moves/syntax/syntax_query.h"
-#include "moves/tiles/outer_place.h"
-#include "moves/tiles/outer_split.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "moves/tiles/outer_change.h"
+#include "moves/points/outer_change.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 

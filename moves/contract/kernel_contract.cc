@@ -1,4 +1,4 @@
-#include "moves/edit/kernel_contract.h"
+#include "moves/contract/kernel_contract.h"
 
 #include <algorithm>
 #include <optional>

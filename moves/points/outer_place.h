@@ -7,7 +7,7 @@
 
 #include "engine/plugin/move.h"
 #include "moves/model/kernel_model.h"
-#include "moves/tiles/outer_change.h"
+#include "moves/points/outer_change.h"
 
 namespace warpath {
 

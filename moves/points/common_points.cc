@@ -1,4 +1,4 @@
-#include "moves/tiles/common_points.h"
+#include "moves/points/common_points.h"
 
 #include <algorithm>
 #include <set>

@@ -1,11 +1,11 @@
-#include "moves/tiles/outer_place.h"
+#include "moves/points/outer_place.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "moves/edit/grid_stride.h"
-#include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/launch/grid_stride.h"
+#include "moves/launch/plan_text.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"

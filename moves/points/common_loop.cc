@@ -1,4 +1,4 @@
-#include "moves/tiles/common_loop.h"
+#include "moves/points/common_loop.h"
 
 #include <algorithm>
 #include <set>
@@ -9,10 +9,10 @@
 #include "moves/edit/code_writer.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
+#include "moves/points/common_points.h"
+#include "moves/points/point_differences.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
-#include "moves/tiles/common_points.h"
-#include "moves/tiles/point_differences.h"
 
 namespace warpath {
 

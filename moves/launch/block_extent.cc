@@ -1,12 +1,12 @@
-#include "moves/edit/block_extent.h"
+#include "moves/launch/block_extent.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "engine/text/source_edit.h"
-#include "moves/edit/block_constants.h"
 #include "moves/edit/device_limits.h"
+#include "moves/launch/block_constants.h"
 #include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "moves/syntax/syntax_query.h"

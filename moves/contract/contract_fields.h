@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/json/record_codec.h"
-#include "moves/edit/contract_text.h"
-#include "moves/edit/source_contract.h"
+#include "moves/contract/contract_text.h"
+#include "moves/contract/source_contract.h"
 
 namespace warpath {
 

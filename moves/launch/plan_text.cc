@@ -1,4 +1,4 @@
-#include "moves/edit/plan_text.h"
+#include "moves/launch/plan_text.h"
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
