@@ -55,7 +55,9 @@ int deploy_run(const Arguments& arguments, const Program& program) {
   if (TreeChange::has_change(project))
     throw bad_input(project.root.string(), "a tree with a deployment",
                     "--revert to take it back first");
-  const Shipment shipment(folder);
+  // a patch calls the launcher, which chooses among kernels; in place there can be one
+  const Shipment shipment(folder,
+                          project.patch.empty() ? Shipment::Of::best : Shipment::Of::portfolio);
   if (!shipment.refusal().empty()) {
     say(folder + ": " + shipment.refusal() + "; nothing is deployed");
     return kNotAsExpected;

@@ -47,7 +47,8 @@ int export_run(const Arguments& arguments, const Program& program) {
   const std::filesystem::path target = arguments.words()[1];
   refuse_existing(target);
   const auto wanted = wanted_solution(arguments);
-  const Shipment shipment(arguments.words()[0]);
+  const Shipment shipment(arguments.words()[0],
+                          wanted ? Shipment::Of::best : Shipment::Of::portfolio);
   if (!shipment.refusal().empty()) {
     std::fprintf(stderr, "warpath: %s: %s; nothing is exported\n", arguments.words()[0].c_str(),
                  shipment.refusal().c_str());
@@ -56,9 +57,9 @@ int export_run(const Arguments& arguments, const Program& program) {
   if (wanted) return export_solution(shipment, *wanted, target, program);
   const CompiledShipment compiled =
       compile_shipment(shipment, chosen_architectures(arguments, shipment), program);
-  for (const std::string& architecture : compiled.without_best)
-    std::fprintf(stderr, "warpath: the best kernel cannot run on %s: the original is there\n",
-                 architecture.c_str());
+  for (const auto& [kernel, architecture] : compiled.excluded)
+    std::fprintf(stderr, "warpath: the %s kernel cannot run on %s: the original is there\n",
+                 kernel.c_str(), architecture.c_str());
   const FolderFiles files = export_files(shipment, compiled);
   write_new_folder(target, files);
   const std::string heading = timing_heading(shipment.run().run().runner);
@@ -74,9 +75,10 @@ void register_command_export(CommandRegistry& registry) {
   registry.push_back(
       {.name = "export",
        .usage = "RUN DIR [--arch ARCH,... | --as FORMAT --definition FILE]",
-       .help = "make a folder that runs without this program: the best kernel of a recorded run "
-               "with launchers for C, the CUDA runtime and driver, apache-tvm-ffi and PyTorch, the "
-               "original where the best may not be launched, and a test",
+       .help = "make a folder that runs without this program: the best kernel of a recorded run, "
+               "or those of its portfolio, with launchers for C, the CUDA runtime and driver, "
+               "apache-tvm-ffi and PyTorch, the "
+               "original where none of them may be launched, and a test",
        .flags = {{.name = "arch",
                   .value = "ARCH,...",
                   .help = "architectures to compile for, such as sm_90a,sm_80; none: no machine "

@@ -41,6 +41,14 @@ std::string list_of(const std::vector<std::string>& names) {
   return out;
 }
 
+/// A text a kernel of the shipment, joined.
+template <typename Text>
+std::string each(const Shipment& shipment, const std::string& between, const Text& text) {
+  std::vector<std::string> out;
+  for (const ShippedKernel& kernel : shipment.kernels()) out.push_back(text(kernel));
+  return joined(out, between);
+}
+
 /// Names of the kernels, defined as names of their own, and the addresses of those launched.
 void rename_kernels(const ShippedKernel& kernel, const std::string& prefix, Placeholders& out) {
   std::string renames, addresses;
@@ -53,35 +61,135 @@ void rename_kernels(const ShippedKernel& kernel, const std::string& prefix, Plac
   out["COUNT"] = std::to_string(kernel.kernels.size());
 }
 
+/// What the launchers and the plan need of the kernels, in the order in which they are tried.
+void add_kernels(const Shipment& shipment, const CompiledShipment& compiled, Placeholders& out) {
+  const std::string& name = shipment.name();
+  const auto all = [&](const std::string& between, const auto& text) {
+    return each(shipment, between, text);
+  };
+  const auto listed = [&](const std::string& before, const std::string& after) {
+    return all(", ", [&](const ShippedKernel& kernel) { return before + kernel.name + after; });
+  };
+  std::string tries, decisions, names, tables;
+  for (std::size_t i = 0; i < shipment.kernels().size(); ++i) {
+    const ShippedKernel& kernel = shipment.kernels()[i];
+    const std::string& k = kernel.name;
+    tables += (i == 0 ? "" : "\n") + ("static const char* const " + k) + "_names[] = {" +
+              list_of(compiled.kernels[i].names) + "};";
+    if (&kernel == &shipment.original()) continue;
+    names += (i == 0 ? "\"" : ", \"") + k + "\"";
+    const std::string lines = joined(contract_lines(kernel), "; ");
+    decisions += (i == 0 ? "Tried in this order:" : "") + ("\n//   " + k) +
+                 "_kernel.cu: " + (lines.empty() ? "any arguments" : lines);
+    tries += (i == 0 ? "" : "\n") + ("    why = can_run(" + k) + "[0]) ? " + k +
+             "_refuses(a) : \"no machine code of the " + k +
+             " kernel for this device\";\n    if (why == NULL) return ended(" + name + "_hit, \"" +
+             k + "\", run_" + k + "(" + k + ", a, stream), \"\");";
+  }
+  out["KERNEL_COUNT"] = std::to_string(shipment.kernels().size());
+  out["KERNEL_NAMES"] = names;
+  out["DECISIONS"] = decisions;
+  out["TRIES"] = tries;
+  out["NAME_TABLES"] = tables;
+  out["KERNELS"] = kernel_plan(shipment, shipment.original());
+  for (const ShippedKernel& kernel : shipment.kernels())
+    if (&kernel != &shipment.original()) out["KERNELS"] += kernel_plan(shipment, kernel);
+  out["KERNEL_PARAMETERS"] = listed("const kernel_t* ", "");
+  out["KERNEL_ARRAYS"] = listed(name + "_", "_kernels");
+  out["KERNEL_MEMBERS"] = listed("kernels->", "");
+  out["FUNCTIONS"] = listed("kernels->", "");
+  out["MODULES"] = listed("&kernels->", "_module");
+  out["MODULE_MEMBERS"] = listed("*", "_module");
+  out["FILE_PARAMETERS"] = listed("const char* ", "");
+  out["FILES"] = listed("", "");
+  out["ENTRIES"] = listed(name + "_", "_kernels[0]");
+  out["KERNEL_FILES"] = listed(name + "_", ".cu");
+  out["SOURCE_FILES"] = listed("`", "_kernel.cu`");
+  out["UNIT_FILES"] = listed("`" + name + "_", ".cu`");
+  out["CODES"] = all(", ", [](const ShippedKernel& kernel) {
+    return "{" + kernel.name + "_images, " + kernel.name + "_names, " +
+           std::to_string(kernel.kernels.size()) + "}";
+  });
+  out["FUNCTION_MEMBERS"] = all("\n", [](const ShippedKernel& kernel) {
+    const std::vector<std::string> steps(kernel.kernels.begin() + 1, kernel.kernels.end());
+    return "  struct CUfunc_st* " + kernel.name + "[" + std::to_string(kernel.kernels.size()) +
+           "];" + (steps.empty() ? "" : "  // entry first, then: " + joined(steps, ", "));
+  });
+  out["KERNEL_ADDRESSES"] = all("\n", [&](const ShippedKernel& kernel) {
+    return "extern const void* const " + name + "_" + kernel.name + "_kernels[" +
+           std::to_string(kernel.kernels.size()) + "];";
+  });
+  out["IMAGE_TABLES"] = all("\n", [&](const ShippedKernel& kernel) {
+    const std::string table = kernel.name + "_images";
+    return "#define " + table + " " + name + "_" + table + "\nextern const struct image " + table +
+           "[];";
+  });
+}
+
+/// How the kernels are compiled by nvcc: rules for make and CMake.
+void add_builds(const Shipment& shipment, const CompiledShipment& compiled, Placeholders& out) {
+  const std::string& name = shipment.name();
+  const bool headers = shipment.spec().system_headers != nullptr;
+  std::vector<std::string> variables, rules, libraries;
+  for (std::size_t i = 0; i < shipment.kernels().size(); ++i) {
+    const ShippedKernel& kernel = shipment.kernels()[i];
+    const CompiledKernel& code = compiled.kernels[i];
+    const std::string unit = name + "_" + kernel.name, make = capitals(kernel.name);
+    const std::string flags = nvcc_options(kernel);
+    variables.push_back(make + "_GENCODE ?= " + gencode_options(code) + "\n" + make +
+                        "_FLAGS = " + flags + (headers ? " -Iheaders" : ""));
+    rules.push_back("build/" + unit + ".o: " + unit + ".cu " + kernel.name +
+                    "_kernel.cu | build\n\t$(NVCC) $(" + make + "_GENCODE) $(" + make +
+                    "_FLAGS) -DNDEBUG -O3 -Xcompiler -fPIC -c $< -o $@");
+    libraries.push_back("add_library(" + unit + " OBJECT " + unit + ".cu)\nset_target_properties(" +
+                        unit + " PROPERTIES CUDA_ARCHITECTURES \"" + cmake_architectures(code) +
+                        "\")\ntarget_compile_options(" + unit + " PRIVATE -DNDEBUG " + flags +
+                        (headers ? " -I${CMAKE_CURRENT_SOURCE_DIR}/headers" : "") + ")");
+  }
+  out["MAKE_VARIABLES"] = joined(variables, "\n");
+  out["MAKE_RULES"] = joined(rules, "\n");
+  out["CMAKE_KERNELS"] = joined(libraries, "\n");
+  out["MAKE_OBJECTS"] = each(shipment, " ", [&](const ShippedKernel& kernel) {
+    return "build/" + name + "_" + kernel.name + ".o";
+  });
+  out["CMAKE_OBJECTS"] = each(shipment, " ", [&](const ShippedKernel& kernel) {
+    return "$<TARGET_OBJECTS:" + name + "_" + kernel.name + ">";
+  });
+}
+
 /// Placeholders that several files share.
 Placeholders common(const Shipment& shipment, const CompiledShipment& compiled) {
   const KernelSpec& spec = shipment.spec();
-  const ShippedKernel &best = shipment.best(), &original = shipment.original();
-  const bool headers = spec.system_headers != nullptr;
-  std::vector<std::string> steps(best.kernels.begin() + 1, best.kernels.end());
-  return {
+  Placeholders out{
       {"NAME", shipment.name()},
       {"TITLE", shipment.name() + ", exported by Warpath; provenance.json says from where."},
       {"PARAMETERS", c_parameters(spec)},
       {"VALUES", c_names(spec)},
       {"CALL", c_names(spec)},
-      {"BEST_COUNT", std::to_string(best.kernels.size())},
-      {"ORIGINAL_COUNT", std::to_string(original.kernels.size())},
-      {"STEPS", steps.empty() ? "none" : joined(steps, ", ")},
       {"FIELDS", argument_fields(spec)},
       {"TENSORS", tensor_sizes(spec)},
-      {"KERNELS", kernel_plan(shipment, "original") + kernel_plan(shipment, "best")},
-      {"BEST_NAMES", list_of(compiled.best.names)},
-      {"ORIGINAL_NAMES", list_of(compiled.original.names)},
-      {"BEST_GENCODE", gencode_options(compiled.best)},
-      {"ORIGINAL_GENCODE", gencode_options(compiled.original)},
-      {"BEST_ARCHITECTURES", cmake_architectures(compiled.best)},
-      {"ORIGINAL_ARCHITECTURES", cmake_architectures(compiled.original)},
-      {"BEST_FLAGS", nvcc_options(best)},
-      {"ORIGINAL_FLAGS", nvcc_options(original)},
-      {"MAKE_HEADERS", headers ? " -Iheaders" : ""},
-      {"CMAKE_HEADERS", headers ? " -I${CMAKE_CURRENT_SOURCE_DIR}/headers" : ""},
-      {"HEADERS", headers ? "| `headers/` | of libraries, as the kernels include them |\n" : ""}};
+      {"HEADERS", spec.system_headers != nullptr
+                      ? "| `headers/` | of libraries, as the kernels include them |\n"
+                      : ""}};
+  add_kernels(shipment, compiled, out);
+  add_builds(shipment, compiled, out);
+  return out;
+}
+
+/// When which kernel is launched, for people.
+std::string contract_text(const Shipment& shipment) {
+  const bool several = shipment.kernels().size() > 2;
+  std::string out;
+  for (const ShippedKernel& kernel : shipment.kernels()) {
+    if (&kernel == &shipment.original()) continue;
+    if (several)
+      out += "`" + kernel.name + "_kernel.cu`" +
+             (kernel.by_finals ? "" : ", judged and timed by the search, not by finals") + "\n\n";
+    for (const std::string& line : contract_lines(kernel)) out += "- " + line + "\n";
+    if (several) out += "\n";
+  }
+  while (out.ends_with("\n")) out.pop_back();
+  return out;
 }
 
 std::string readme(const Shipment& shipment,
@@ -89,25 +197,29 @@ std::string readme(const Shipment& shipment,
                    const TestCode& test,
                    Placeholders values) {
   const std::string_view label = timing_label(shipment.run().run().runner);
-  std::string contract;
-  for (const std::string& line : contract_lines(shipment)) contract += "- " + line + "\n";
-  contract.pop_back();
+  const bool several = shipment.kernels().size() > 2;
   std::vector<std::string> architectures;
-  for (const MachineCode& code : compiled.original.codes) {
+  for (const MachineCode& code : compiled.kernels.back().codes) {
     if (!code.is_ptx) architectures.push_back(code.architecture);
   }
   std::string code = architectures.empty() ? ": none" : ", for " + joined(architectures, ", ");
-  if (!compiled.without_best.empty())
-    code += "; the best kernel cannot run on " + joined(compiled.without_best, ", ");
+  for (const auto& [kernel, architecture] : compiled.excluded)
+    code += "; the " + kernel + " kernel cannot run on " + architecture;
   values["SPEEDUP"] = ratio_text(shipment.speedup(), shipment.interval());
   values["DEVICE"] = shipment.device().name;
   values["TIMINGS"] = label.empty() ? "" : " (" + std::string(label) + ", not a GPU's)";
-  values["CONTRACT"] = contract;
+  values["WHAT"] =
+      several ? std::to_string(shipment.kernels().size() - 1) + " kernels for different sizes"
+              : "A kernel";
+  values["CONTRACT_TITLE"] =
+      several ? "The contracts, in the order in which they are tried" : "The contract";
+  values["CONTRACT"] = contract_text(shipment);
   values["CODE"] = code;
   values["DATA"] = test.files.empty() ? "" : ", `data/`";
-  values["SCRATCH"] = shipment.best().variant.scratch.empty()
-                          ? ""
-                          : ", but for scratch memory, in the order of the stream";
+  const bool scratch = std::ranges::any_of(shipment.kernels(), [](const ShippedKernel& kernel) {
+    return !kernel.variant.scratch.empty();
+  });
+  values["SCRATCH"] = scratch ? ", but for scratch memory, in the order of the stream" : "";
   std::string out = fill_template(kReadmeTemplate, values);
   if (!test.left_out.empty()) out += "\nNot in the test: " + joined(test.left_out, "; ") + ".\n";
   return out;
@@ -118,11 +230,12 @@ std::string provenance(const Shipment& shipment,
                        const CompiledShipment& compiled,
                        const FolderFiles& files) {
   nlohmann::json out = nlohmann::json::parse(shipment.provenance_json());
-  nlohmann::json architectures = nlohmann::json::array();
-  for (const MachineCode& code : compiled.best.codes) {
-    if (!code.is_ptx) architectures.push_back(code.architecture);
+  for (std::size_t i = 0; i + 1 < compiled.kernels.size(); ++i) {
+    nlohmann::json& architectures = out["kernels"][i]["architectures"] = nlohmann::json::array();
+    for (const MachineCode& code : compiled.kernels[i].codes) {
+      if (!code.is_ptx) architectures.push_back(code.architecture);
+    }
   }
-  out["best_kernel_architectures"] = architectures;
   for (const auto& [name, text] : files) out["files"][name] = hash128(text).hex();
   return json_text(out, 2) + "\n";
 }
@@ -158,27 +271,23 @@ FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compi
   add(name + "_images.h", kImagesHeaderTemplate);
   add(name + "_driver.c", kDriverTemplate);
   add(name + "_runtime.c", kRuntimeTemplate);
-  for (const auto& [which, kernel] :
-       {std::pair<std::string, const ShippedKernel&>{"best", shipment.best()},
-        {"original", shipment.original()}}) {
-    values["WHICH"] = which;
-    rename_kernels(kernel, name + "_" + which + "_", values);
-    add(name + "_" + which + ".cu", kKernelsTemplate);
-    out.emplace_back(which + "_kernel.cu", kernel.source);
+  for (const ShippedKernel& kernel : shipment.kernels()) {
+    values["WHICH"] = kernel.name;
+    rename_kernels(kernel, name + "_" + kernel.name + "_", values);
+    add(name + "_" + kernel.name + ".cu", kKernelsTemplate);
+    out.emplace_back(kernel.name + "_kernel.cu", kernel.source);
   }
   if (shipment.spec().system_headers != nullptr) {
     for (const SystemHeader& header : shipment.spec().system_headers->files)
       out.emplace_back("headers/" + header.name, header.text);
   }
   out.emplace_back(name + "_images.c",
-                   "#include \"" + name + "_images.h\"\n\n" + image_tables(compiled));
-  for (const auto& [which, kernel] :
-       {std::pair<std::string, const CompiledKernel&>{"best", compiled.best},
-        {"original", compiled.original}}) {
-    for (const MachineCode& code : kernel.codes)
-      out.emplace_back(
-          "code/" + which + "." + code.architecture + (code.is_ptx ? ".ptx" : ".cubin"),
-          code.bytes);
+                   "#include \"" + name + "_images.h\"\n\n" + image_tables(shipment, compiled));
+  for (std::size_t i = 0; i < compiled.kernels.size(); ++i) {
+    for (const MachineCode& code : compiled.kernels[i].codes)
+      out.emplace_back("code/" + shipment.kernels()[i].name + "." + code.architecture +
+                           (code.is_ptx ? ".ptx" : ".cubin"),
+                       code.bytes);
   }
   Placeholders binding = tvm_ffi_code(shipment.spec());
   binding["NAME"] = name;

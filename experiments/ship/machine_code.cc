@@ -27,7 +27,7 @@ bool is_architecture(const std::string& text) {
   return digits.size() >= 2 && digits.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// The contract of the best kernel excludes the architecture.
+/// The contract excludes the architecture.
 bool excludes(const SourceContract& contract, const std::string& architecture) {
   if (contract.compute_capability == 0) return false;
   const int number = number_of(architecture);
@@ -45,15 +45,14 @@ void order(std::vector<MachineCode>& codes) {
 
 void compile(const Shipment& shipment,
              const ShippedKernel& kernel,
-             const std::string& which,
              const std::string& architecture,
              cuda::CompileService& service,
              CompiledKernel& out) {
   const cuda::CodePtr code = service.compile(
-      cuda::request_for(shipment.spec(), kernel.variant, shipment.primary(), architecture));
+      cuda::request_for(shipment.spec(), kernel.variant, *kernel.workload, architecture));
   if (code->status != Status::ok)
     throw bad_input("--arch", architecture,
-                    "an architecture that the " + which +
+                    "an architecture that the " + kernel.name +
                         " kernel compiles for: " + code->log.substr(0, code->log.find('\n')));
   out.codes.push_back({architecture, false, code->cubin});
   out.codes.push_back({architecture, true, code->ptx});
@@ -89,12 +88,17 @@ std::string image_table(const std::string& which, const CompiledKernel& kernel) 
 
 std::vector<std::string> chosen_architectures(const Arguments& arguments,
                                               const Shipment& shipment) {
-  const SourceContract& contract = shipment.best().contract;
   const auto given = arguments.value("arch");
   if (!given && !shipment.device().arch.empty()) return {shipment.device().arch};
-  if (!given)
-    return {"sm_" + std::to_string(std::max(80, contract.compute_capability)) +
-            (contract.exact_architecture ? "a" : "")};
+  if (!given) {
+    int capability = 80;
+    bool exact = false;
+    for (const ShippedKernel& kernel : shipment.kernels()) {
+      capability = std::max(capability, kernel.contract.compute_capability);
+      exact = exact || kernel.contract.exact_architecture;
+    }
+    return {"sm_" + std::to_string(capability) + (exact ? "a" : "")};
+  }
   if (*given == "none") return {};
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin <= given->size();) {
@@ -112,26 +116,29 @@ CompiledShipment compile_shipment(const Shipment& shipment,
                                   const std::vector<std::string>& architectures,
                                   const Program& program) {
   CompiledShipment out;
-  out.best.names = shipment.best().kernels;
-  out.original.names = shipment.original().kernels;
+  for (const ShippedKernel& kernel : shipment.kernels())
+    out.kernels.push_back({.codes = {}, .names = kernel.kernels});
   if (architectures.empty()) return out;
   const Options options = default_options();
   cuda::CompileService service(cuda::service_options(options.of<CudaOptions>(), program.path, 0));
-  for (const std::string& architecture : architectures) {
-    compile(shipment, shipment.original(), "original", architecture, service, out.original);
-    if (excludes(shipment.best().contract, architecture)) {
-      out.without_best.push_back(architecture);
-      continue;
+  for (std::size_t i = 0; i < out.kernels.size(); ++i) {
+    const ShippedKernel& kernel = shipment.kernels()[i];
+    for (const std::string& architecture : architectures) {
+      if (&kernel != &shipment.original() && excludes(kernel.contract, architecture))
+        out.excluded.emplace_back(kernel.name, architecture);
+      else
+        compile(shipment, kernel, architecture, service, out.kernels[i]);
     }
-    compile(shipment, shipment.best(), "best", architecture, service, out.best);
+    order(out.kernels[i].codes);
   }
-  order(out.best.codes);
-  order(out.original.codes);
   return out;
 }
 
-std::string image_tables(const CompiledShipment& compiled) {
-  return image_table("best", compiled.best) + "\n" + image_table("original", compiled.original);
+std::string image_tables(const Shipment& shipment, const CompiledShipment& compiled) {
+  std::string out;
+  for (std::size_t i = 0; i < compiled.kernels.size(); ++i)
+    out += (i == 0 ? "" : "\n") + image_table(shipment.kernels()[i].name, compiled.kernels[i]);
+  return out;
 }
 
 std::string gencode_options(const CompiledKernel& kernel) {

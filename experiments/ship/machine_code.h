@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/console/command.h"
@@ -22,25 +23,26 @@ struct CompiledKernel {
 };
 
 struct CompiledShipment {
-  CompiledKernel best, original;
-  std::vector<std::string> without_best;  ///< architectures that the best kernel cannot run on
+  std::vector<CompiledKernel> kernels;  ///< in the order of Shipment::kernels()
+  /// Kernels of the shipment by name with an architecture that their contract excludes.
+  std::vector<std::pair<std::string, std::string>> excluded;
 };
 
 /// The architectures of `--arch` ("sm_90a,sm_80", "none"); without the flag that of the run's
-/// device, or the least that the best kernel needs, from sm_80 on. Throws Error(bad_input).
+/// device, or the least that all kernels can run on, from sm_80 on. Throws Error(bad_input).
 [[nodiscard]] std::vector<std::string> chosen_architectures(const Arguments& arguments,
                                                             const Shipment& shipment);
 
-/// Compiles both kernels by NVRTC, with the text and options that were measured. No architectures:
+/// Compiles the kernels by NVRTC, with the text and options that were measured. No architectures:
 /// no code, and NVRTC is not needed. Throws Error(environment) without NVRTC, Error(bad_input) if a
-/// kernel does not compile for an architecture; those that the best kernel's contract excludes are
-/// left out for it.
+/// kernel does not compile for an architecture; those that a kernel's contract excludes are left
+/// out for it.
 [[nodiscard]] CompiledShipment compile_shipment(const Shipment& shipment,
                                                 const std::vector<std::string>& architectures,
                                                 const Program& program);
 
 /// The tables of NAME_images.c.
-[[nodiscard]] std::string image_tables(const CompiledShipment& compiled);
+[[nodiscard]] std::string image_tables(const Shipment& shipment, const CompiledShipment& compiled);
 
 /// Options that make nvcc compile machine code and PTX for the architectures.
 [[nodiscard]] std::string gencode_options(const CompiledKernel& kernel);

@@ -39,11 +39,11 @@ std::string passes(const std::vector<const ArgSpec*>& args, const Workload& work
 /// Writes the functions of one kernel.
 class PlanWriter {
  public:
-  PlanWriter(const Shipment& shipment, std::string which)
+  PlanWriter(const Shipment& shipment, const ShippedKernel& kernel)
       : shipment_(shipment),
         spec_(shipment.spec()),
-        kernel_(which == "best" ? shipment.best() : shipment.original()),
-        which_(std::move(which)),
+        kernel_(kernel),
+        which_(kernel.name),
         names_(names_in(spec_, kernel_.variant.tunables)) {}
 
   std::string text() {
@@ -166,7 +166,7 @@ class PlanWriter {
       if (p.alignment_bytes > 1)
         refuse("!aligned(" + name + ", " + std::to_string(p.alignment_bytes) + ")",
                arg.name + " is not aligned to " + std::to_string(p.alignment_bytes) + " bytes");
-      if (which_ != "best" || !p.apart) continue;
+      if (&kernel_ == &shipment_.original() || !p.apart) continue;
       for (const ArgSpec& other : spec_.io.args) {
         if (other.type != ArgType::tensor || &other == &arg) continue;
         if (!is_written(arg) && !is_written(other)) continue;
@@ -293,7 +293,7 @@ class PlanWriter {
   const Shipment& shipment_;
   const KernelSpec& spec_;
   const ShippedKernel& kernel_;
-  const std::string which_;
+  const std::string& which_;
   const NameInC names_;
   std::string out_;
   int geometries_ = 0;  // written so far; the entry's is the first
@@ -330,13 +330,13 @@ std::string tensor_sizes(const KernelSpec& spec) {
   return out;
 }
 
-std::string kernel_plan(const Shipment& shipment, const std::string& which) {
-  return PlanWriter(shipment, which).text();
+std::string kernel_plan(const Shipment& shipment, const ShippedKernel& kernel) {
+  return PlanWriter(shipment, kernel).text();
 }
 
-std::vector<std::string> contract_lines(const Shipment& shipment) {
-  std::vector<std::string> out = contract_lines(shipment.best().contract);
-  for (const auto& [name, value] : shipment.best().compiled_in)
+std::vector<std::string> contract_lines(const ShippedKernel& kernel) {
+  std::vector<std::string> out = contract_lines(kernel.contract);
+  for (const auto& [name, value] : kernel.compiled_in)
     out.push_back(name + " = " + std::to_string(value) + ", compiled in");
   return out;
 }

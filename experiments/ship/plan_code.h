@@ -14,12 +14,12 @@ namespace warpath {
 /// bytes_NAME(a, bad) for each tensor.
 [[nodiscard]] std::string tensor_sizes(const KernelSpec& spec);
 
-/// Of the best kernel or of the original (`which`: "best", "original"): WHICH_geometry_I for each
-/// launch of it, WHICH_refuses, which says what of the arguments is outside the contract, and
-/// run_WHICH, which clears, allocates and launches in order.
-[[nodiscard]] std::string kernel_plan(const Shipment& shipment, const std::string& which);
+/// Of a kernel of the shipment: NAME_geometry_I for each launch of it, NAME_refuses, which says
+/// what of the arguments is outside the contract, and run_NAME, which clears, allocates and
+/// launches in order.
+[[nodiscard]] std::string kernel_plan(const Shipment& shipment, const ShippedKernel& kernel);
 
-/// Lines on when the best kernel is launched, for people.
-[[nodiscard]] std::vector<std::string> contract_lines(const Shipment& shipment);
+/// Lines on when the kernel is launched, for people.
+[[nodiscard]] std::vector<std::string> contract_lines(const ShippedKernel& kernel);
 
 }  // namespace warpath

@@ -10,6 +10,7 @@
 #include "engine/json/json_record.h"
 #include "engine/text/function_text.h"
 #include "experiments/setup/best_summary.h"
+#include "experiments/setup/portfolio_record.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
 #include "runners/inputs/arguments.h"
@@ -61,7 +62,7 @@ bool names_word(std::string_view source, const std::string& word) {
 
 }  // namespace
 
-Shipment::Shipment(const fs::path& folder)
+Shipment::Shipment(const fs::path& folder, Of of)
     : folder_(folder), run_(folder, RecordedRun::For::building) {
   const std::string& runner = run_.run().runner;
   if (!launches_kernels(runner))
@@ -95,22 +96,62 @@ Shipment::Shipment(const fs::path& folder)
                (outcome ? outcome->verdict.summary() : std::string("no outcome"));
     return;
   }
-  const Variant whole = run_.variant(node_);
-  const Variant& serving = version_for(spec(), whole, *primary_);
-  has_versions_ = !whole.versions.empty();
-  best_ = shipped(alone(serving));
-  best_.compiled_in.insert(serving.when.begin(), serving.when.end());
-  original_ = shipped(baseline_variant(spec()));
+  has_versions_ = !run_.variant(node_).versions.empty();
+  if (of == Of::portfolio) add_portfolio();
+  if (kernels_.empty()) add_best();
+  for (std::size_t i = 0; i < kernels_.size(); ++i)
+    kernels_[i].name = i == 0 ? "best" : "best_" + std::to_string(i);
+  kernels_.push_back(shipped(baseline_variant(spec()), 0, *primary_));
+  kernels_.back().name = "original";
 }
 
-ShippedKernel Shipment::shipped(Variant variant) const {
+void Shipment::add_best() {
+  const Variant whole = run_.variant(node_);
+  const Variant& serving = version_for(spec(), whole, *primary_);
+  kernels_.push_back(shipped(alone(serving), node_, *primary_));
+  kernels_.back().compiled_in.insert(serving.when.begin(), serving.when.end());
+}
+
+void Shipment::add_portfolio() {
+  const auto portfolio = read_portfolio(folder_);
+  if (!portfolio) return;
+  const auto not_of_the_log = [&](const PortfolioRecord::Kernel& kernel) {
+    return bad_input((folder_ / "portfolio.json").string(), kernel.decision,
+                     "kernels of the log: warpath run --resume finishes the run");
+  };
+  for (std::size_t k = 0; k < portfolio->kernels.size(); ++k) {
+    const PortfolioRecord::Kernel& kernel = portfolio->kernels[k];
+    if (kernel.is_spec_kernel) continue;
+    const auto served = std::ranges::find(portfolio->sizes, k, &PortfolioRecord::Size::kernel);
+    if (served == portfolio->sizes.end()) continue;
+    const auto workload = std::ranges::find(workloads_, served->workload, &Workload::name);
+    if (workload == workloads_.end()) throw not_of_the_log(kernel);
+    const std::size_t node = run_.find(kernel.key.hex());
+    const Variant whole = run_.variant(node);
+    const auto kernels = kernels_of(whole);
+    const auto serving = std::ranges::find_if(kernels, [&](const Variant* one) {
+      return kernels.size() == 1 || one->when == kernel.when;
+    });
+    if (serving == kernels.end()) throw not_of_the_log(kernel);
+    kernels_.push_back(shipped(alone(**serving), node, **workload));
+    kernels_.back().compiled_in.insert(kernel.when.begin(), kernel.when.end());
+  }
+  if (kernels_.empty()) return;
+  speedup_ = portfolio->speedup;
+  interval_.reset();
+}
+
+ShippedKernel Shipment::shipped(Variant variant, std::size_t node, const Workload& workload) const {
   ShippedKernel out;
+  out.key = run_.nodes()[node].key;
+  out.by_finals = run_.nodes()[node].timed_again;
+  out.workload = &workload;
   out.contract = source_contract(spec(), device(), variant);
   out.source = shipped_source(spec(), variant, out.contract);
   out.kernels = {variant.kernel_name};
   for (std::string& step : step_kernels(variant)) out.kernels.push_back(std::move(step));
   out.defined = kernels_defined(variant.source);
-  const auto values = scalar_values(spec(), *primary_);
+  const auto values = scalar_values(spec(), workload);
   for (const ArgSpec& arg : spec().io.args) {
     if (!arg.is_meta || arg.is_size || !names_word(variant.source, arg.name)) continue;
     if (arg.type != ArgType::integer && arg.type != ArgType::boolean) continue;
@@ -152,6 +193,14 @@ std::string Shipment::provenance_json() const {
   for (const char* const key : {"speedup", "speedup_interval", "baseline_ms", "best_ms", "builds",
                                 "finalists", "verdict", "contract", "sizes"})
     out[key] = of(summary, key);
+  for (const ShippedKernel& kernel : kernels_) {
+    if (&kernel == &original()) continue;
+    json one{{"name", kernel.name}, {"key", kernel.key.hex()}, {"by_finals", kernel.by_finals}};
+    one["compiled_in"] = json::object();
+    for (const auto& [name, value] : kernel.compiled_in) one["compiled_in"][name] = value;
+    out["kernels"].push_back(one);
+  }
+  if (kernels_.size() > 2) out["portfolio_speedup"] = speedup_;
   return json_text(out, 2);
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("what a run's kernels include of libraries is there when their code is
                                           .code = "sm_90a",
                                           .program = std::getenv("WARPATH_PROGRAM")};
     const warpath::MoveRegistry moves("move");
-    warpath::test::RecordedDevice device(2);
+    warpath::test::RecordedDevice device([](const auto&, const auto&) { return 2.0; });
     return attribute(setup, warpath::MoveTable(moves), device, [](const auto&) {}, {}, {})
         ->moves.at(0)
         .code;

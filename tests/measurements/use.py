@@ -52,17 +52,21 @@ def close(measured, claimed, share):
     return bool(measured and claimed) and abs(measured / claimed - 1) <= share
 
 
+def exported(folder, out, name, gpu):
+    """What the test of an exported run prints, built there and timed."""
+    expect(run(["export", folder, out]), "the export", (0,))
+    expect(execute(["make", "-s", "-j4", "-C", out, f"NVCC={nvcc()}", f"CUDA={nvcc().parent.parent}"], 120), "make", (0,))
+    return expect(execute([out / f"build/{name}_test", "--time"], 60, **seen(gpu)), "the exported test", (0,)).stdout
+
+
 def export(args, name, gpu):
     spec, work = ROOT / f"specs/{name}.json", args.work / f"export-{name}"
     folder, best = search(args, spec, work, gpu, args.seconds)
-    out = work / "exported"
-    expect(run(["export", folder, out]), "the export", (0,))
-    cuda = str(nvcc().parent.parent)
-    expect(execute(["make", "-s", "-j4", "-C", out, f"NVCC={nvcc()}", f"CUDA={cuda}"], 120), "make", (0,))
-    tested = expect(execute([out / f"build/{name}_test", "--time"], 60, **seen(gpu)), "the exported test", (0,))
-    found = re.search(r"original ([\d.]+) ms, best ([\d.]+) ms", tested.stdout)
+    out, cuda = work / "exported", str(nvcc().parent.parent)
+    tested = exported(folder, out, name, gpu)
+    found = re.search(r"original ([\d.]+) ms, best ([\d.]+) ms", tested)
     times = [float(found[1]), float(found[2])] if found else [None, None]
-    row = {"claimed_ms": digits(best["best_ms"]), "claimed_speedup": digits(best["speedup"]), "tested": "pass" in tested.stdout, "tested_ms": times[1],
+    row = {"claimed_ms": digits(best["best_ms"]), "claimed_speedup": digits(best["speedup"]), "tested": "pass" in tested, "tested_ms": times[1],
            "tested_speedup": ratio(*times), "tested_of_claim": ratio(times[1], best["best_ms"])}
     torch = execute([args.python, DATA / "use/called_by_torch.py", out, name, spec], 150, CUDA=cuda, **seen(gpu))
     called = json.loads(torch.stdout.splitlines()[-1]) if torch.returncode == 0 else {}
@@ -182,7 +186,12 @@ def portfolio(args, name, gpu):
     row = {"shapes": len(chosen["sizes"]), "kernels": len(chosen["kernels"]), "speedup": digits(chosen["speedup"]), "best_single": digits(single),
            "of_best_single": ratio(chosen["speedup"], single), "least_speedup": digits(least), "largest_loss": digits(max(size["loss"] for size in chosen["sizes"])),
            "decisions": [kernel["decision"] for kernel in chosen["kernels"]]}
-    row["good"] = single is not None and chosen["speedup"] >= single and least >= FLOOR
+    tested = exported(folder, work / "exported", name, gpu)
+    # of the workloads that a kernel other than the spec's serves, by the exported launcher
+    times = re.findall(r"workload (\w+)\n(?:.*\n)*?  original ([\d.]+) ms, best ([\d.]+) ms", tested)
+    of_claim = [ratio(float(best), size["time_ms"]) for shape, _, best in times for size in chosen["sizes"] if size["workload"] == shape]
+    row |= {"exported": "pass" in tested, "exported_shapes": len(times), "exported_of_claim": [min(of_claim, default=None), max(of_claim, default=None)]}
+    row["good"] = single is not None and chosen["speedup"] >= single and least >= FLOOR and row["exported"] and len(times) > 0
     return row
 
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/run/session.h"
 #include "experiments/setup/option_groups.h"
@@ -11,10 +14,14 @@
 
 namespace warpath::test {
 
-/// What a device could say: every variant is right, any but the baseline twice as fast.
+/// How many times as fast as the baseline a variant is for a workload.
+using Gain = std::function<double(const Variant&, const Workload&)>;
+
+/// What a device could say: every variant is right, and any but the baseline as fast as `gain`
+/// says.
 class RecordedDevice final : public Runner {
  public:
-  explicit RecordedDevice(double gain) : gain_(gain) {}
+  explicit RecordedDevice(Gain gain) : gain_(std::move(gain)) {}
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
   [[nodiscard]] DeviceFacts device() const override {
     return {.runner = "cuda", .name = "NVIDIA H200", .arch = "sm_90a", .is_gpu = true};
@@ -28,46 +35,53 @@ class RecordedDevice final : public Runner {
     for (const Workload& workload : request.spec.workloads) {
       WorkloadTiming& timing = out.timings.emplace_back();
       timing.workload = workload.name;
-      timing.samples_ns.assign(8, request.key == baseline_ ? 1000 : 1000 / gain_);
+      const double gain =
+          request.key == baseline_
+              ? 1
+              : gain_(version_for(request.spec, request.variant, workload), workload);
+      timing.samples_ns.assign(8, 1000 / gain);
     }
     return out;
   }
 
  private:
-  double gain_;
+  Gain gain_;
   Hash128 baseline_;
 };
 
-/// Proposes one variant, at the baseline.
-class OneVariant final : public Proposer {
+/// Proposes these variants, at the baseline.
+class GivenVariants final : public Proposer {
  public:
-  explicit OneVariant(Variant variant) : variant_(std::move(variant)) {}
+  explicit GivenVariants(std::vector<Variant> variants) : variants_(std::move(variants)) {}
   [[nodiscard]] std::string_view name() const override { return "file"; }
   [[nodiscard]] bool pure() const override { return false; }
   [[nodiscard]] std::vector<Proposal> propose(const ProposalContext& at, Rng&) override {
     if (variant_key(at.at.variant) != variant_key(baseline_variant(at.at.spec))) return {};
-    Proposal proposal;
-    proposal.instance = {"by_hand", "kernel", {{"text", 1}}};
-    proposal.source = "file";
-    proposal.variant = variant_;
-    return {proposal};
+    std::vector<Proposal> out;
+    for (const Variant& variant : variants_) {
+      Proposal& proposal = out.emplace_back();
+      proposal.instance = {"by_hand", "kernel", {{"text", static_cast<int>(out.size())}}};
+      proposal.source = "file";
+      proposal.variant = variant;
+    }
+    return out;
   }
 
  private:
-  Variant variant_;
+  std::vector<Variant> variants_;
 };
 
-/// A run folder as the cuda runner leaves it, with `best` as its best kernel, `gain` times as fast.
+/// A run folder as the cuda runner leaves it, in which `variants` were measured.
 inline void record_gpu_run(const std::filesystem::path& folder,
                            const KernelSpec& spec,
-                           const Variant& best,
-                           double gain = 2) {
+                           const std::vector<Variant>& variants,
+                           const Gain& gain) {
   Options options = default_options();
-  options.run.budget_builds = 1;
+  options.run.budget_builds = variants.size();
   options.run.prior = "uniform";
   options.record.sync = "never";
   RecordedDevice device(gain);
-  OneVariant proposer(best);
+  GivenVariants proposer(variants);
   const MoveRegistry moves("move");
   const PriorRegistry& priors = registered_priors();
   const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
@@ -82,6 +96,14 @@ inline void record_gpu_run(const std::filesystem::path& folder,
                            .folder = folder,
                            .environment_json = "{\"revision\": \"abc\"}"};
   ship_best(folder, run_session(setup));
+}
+
+/// With `best` as its best kernel, `gain` times as fast.
+inline void record_gpu_run(const std::filesystem::path& folder,
+                           const KernelSpec& spec,
+                           const Variant& best,
+                           double gain = 2) {
+  record_gpu_run(folder, spec, {best}, [gain](const Variant&, const Workload&) { return gain; });
 }
 
 }  // namespace warpath::test
