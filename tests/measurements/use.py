@@ -110,7 +110,7 @@ def deploy(args, gpu):
     expect(run(["run", "--input", spec, "--outdir", work / "out", "--runner", args.runner, *on(gpu), "--budget-builds", 1, "--finalists", 1, "--no-llm",
                 "--proposals", proposals], 90), "the run", (0,))
     row = {}
-    for name, flags in (("kept", ""), ("rolled_back", "$(grep -q 'for (int k' weighted_mean.cu || echo -DLAUNCHES=8000)")):
+    for name, flags in (("kept", ""), ("rolled_back", "$(grep -q 'for (int k' weighted_mean.cu || echo -DLAUNCHES=40000)")):
         app = application(work / name)
         before = (app / "weighted_mean.cu").read_bytes()
         project = work / f"{name}.json"

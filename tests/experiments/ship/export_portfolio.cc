@@ -75,10 +75,6 @@ const std::string& exported_portfolio() {
 
 /// The CUDA runtime as far as the launcher calls it, and an application that launches at sizes.
 constexpr const char* kApplication = R"c(
-#include <stdio.h>
-#include <stdlib.h>
-#include <cuda_runtime_api.h>
-#include "twice.h"
 static const char first, second, original;
 const void* const twice_best_kernels[1] = {&first};
 const void* const twice_best_1_kernels[1] = {&second};
@@ -137,7 +133,10 @@ TEST_CASE("a run of several sizes is exported with the kernels of its portfolio"
 
 TEST_CASE("sizes decide which kernel of a portfolio is launched, the original where none holds") {
   const std::string folder = exported_portfolio();
-  write_file(folder + "/application.c", kApplication);
+  write_file(folder + "/application.c",
+             std::string("#include <stdio.h>\n#include <stdlib.h>\n#include <cuda_runtime_api.h>\n"
+                         "#include \"twice.h\"\n") +
+                 kApplication);
   const CommandOutput built =
       run_in(folder, {"cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-isystem", cuda_includes(),
                       "application.c", "twice_runtime.c", "twice_state.c", "-o", "application"});
