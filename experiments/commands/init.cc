@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/base/error.h"
@@ -23,10 +22,10 @@
 #include "experiments/init/imported_draft.h"
 #include "experiments/init/kernel_text.h"
 #include "experiments/init/project_text.h"
+#include "experiments/init/reached_shapes.h"
 #include "experiments/init/reading_options.h"
 #include "experiments/init/spec_draft.h"
 #include "experiments/init/struct_parameters.h"
-#include "experiments/setup/spec_problems.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 
@@ -97,28 +96,6 @@ std::string from_spec(const std::string& folder, const fs::path& spec_path) {
   return relative.empty() ? fs::absolute(folder).string() : relative.string();
 }
 
-/// What is wrong with the spec, whose texts are not written yet, in one line; empty if nothing is.
-std::string spec_problem(const std::string& text,
-                         const std::string& file,
-                         const std::string& source) {
-  try {
-    nlohmann::json document = nlohmann::json::parse(text);
-    document["kernel"]["source_code"] = source;
-    if (document["reference"].contains("kernel"))
-      document["reference"]["kernel"]["source_code"] = source;
-    const std::string folder = fs::path(file).parent_path().string();
-    for (const KernelSpec& spec : parse_specs(document.dump(), file, folder)) {
-      const std::vector<std::string> problems = spec_problems(spec);
-      if (!problems.empty()) return problems.front();
-    }
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const nlohmann::json::exception&) {
-    return file + ": an answer that makes it a spec no more";
-  }
-  return "";
-}
-
 /// The problem of `--definition`, its reference run; nullopt without one.
 std::optional<PythonProblem> problem_of(const Arguments& arguments) {
   const auto definition = arguments.value("definition"), workloads = arguments.value("workloads");
@@ -169,7 +146,7 @@ class DataFolder {
   bool kept_ = false;
 };
 
-int init(const Arguments& arguments, const Program&) {
+int init(const Arguments& arguments, const Program& program) {
   const std::string file = arguments.words()[0];
   WantedKernel wanted = wanted_kernel(arguments.words().size() > 1 ? arguments.words()[1] : "");
   const std::vector<std::string> folders = folders_of(arguments, "include");
@@ -277,12 +254,14 @@ int init(const Arguments& arguments, const Program&) {
                    id.c_str());
   }
   const auto problem = [&](const std::string& text) {
-    return spec_problem(text, spec_path.string(), draft.source);
+    return draft_problem({text, draft.source}, spec_path.string());
   };
   if (const std::string wrong = problem(draft.spec); !wrong.empty())
     throw bad_input(file, name,
                     "a kernel that a spec can be drafted for, but " + wrong +
                         "; write the spec by hand (docs/spec.md)");
+  if (!captured && !published)
+    draft.spec = with_reached_shapes(draft, spec_path.string(), program.path);
   if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1)
     draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
   write_file_atomically(text_path, draft.source);

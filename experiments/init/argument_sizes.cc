@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/dtype.h"
 #include "engine/base/error.h"
 #include "engine/text/tokens.h"
+#include "engine/text/vector_type.h"
 
 namespace warpath {
 namespace {
@@ -125,6 +127,22 @@ std::set<std::string> names_divided_by(const std::string& text) {
     }
   }
   return out;
+}
+
+std::int64_t elements_read_at_once(const std::string& text, std::int64_t element_bytes) {
+  const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
+  std::int64_t most = 1;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].kind != TokenKind::identifier) continue;
+    const auto vector = vector_type_of(spelling(text, tokens[i]));
+    std::size_t next = i + 1;
+    if (spelling(text, tokens[next]) == "const" && next + 1 < tokens.size()) ++next;
+    if (!vector || spelling(text, tokens[next]) != "*") continue;
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(info(vector->element).size_bytes) * vector->lanes;
+    most = std::max(most, bytes / element_bytes);
+  }
+  return most;
 }
 
 std::int64_t size_step(const std::set<std::int64_t>& multiples) {

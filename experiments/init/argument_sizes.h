@@ -50,6 +50,12 @@ struct SizeLimit {
 /// from.
 [[nodiscard]] std::set<std::string> names_divided_by(const std::string& text);
 
+/// How many elements of `element_bytes` the widest vector type has that the text points to, as in
+/// `reinterpret_cast<float4*>(x + i)`; 1 if there is none. Rows that are read so begin at multiples
+/// of it.
+[[nodiscard]] std::int64_t elements_read_at_once(const std::string& text,
+                                                 std::int64_t element_bytes);
+
 /// The least common multiple of what sizes should be multiples of, as far as it is small.
 [[nodiscard]] std::int64_t size_step(const std::set<std::int64_t>& multiples);
 

@@ -205,6 +205,11 @@ class Drafting {
       if (!layout_.assumed.empty()) question.multiples.insert(extent.value);
     }
     question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
+    std::int64_t least = 8;
+    for (const KernelParameter& p : parameters_) {
+      if (p.pointer) least = std::min<std::int64_t>(least, info(p.dtype).size_bytes * p.lanes);
+    }
+    question.multiples.insert(elements_read_at_once(source_, least));
     question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);

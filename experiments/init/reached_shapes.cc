@@ -1,0 +1,98 @@
+#include "experiments/init/reached_shapes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/option_groups.h"
+#include "experiments/setup/spec_problems.h"
+#include "runners/host/judge/trial.h"
+#include "runners/host/options.h"
+
+namespace warpath {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string shape_path(std::size_t argument) {
+  return "/kernel/io/args/" + std::to_string(argument) + "/tensor_spec/shape";
+}
+
+/// The guess at `path`; null if there is none.
+json* guess_at(json& guesses, const std::string& path) {
+  const auto found =
+      std::ranges::find_if(guesses, [&](const json& guess) { return guess.at("path") == path; });
+  return found == guesses.end() ? nullptr : &*found;
+}
+
+/// An extent `factor` times as large.
+json times(const json& extent, std::int64_t factor) {
+  if (extent.is_number_integer()) return extent.get<std::int64_t>() * factor;
+  return std::to_string(factor) + " * (" + extent.get<std::string>() + ")";
+}
+
+}  // namespace
+
+std::vector<KernelSpec> specs_of(const SpecDraft& draft, const std::string& file) {
+  try {
+    json document = json::parse(draft.spec);
+    document["kernel"]["source_code"] = draft.source;
+    if (document["reference"].contains("kernel"))
+      document["reference"]["kernel"]["source_code"] = draft.source;
+    return parse_specs(document.dump(), file, std::filesystem::path(file).parent_path().string());
+  } catch (const json::exception&) {
+    throw bad_input(file, "", "an answer that leaves it a spec");
+  }
+}
+
+std::string draft_problem(const SpecDraft& draft, const std::string& file) {
+  try {
+    for (const KernelSpec& spec : specs_of(draft, file)) {
+      const std::vector<std::string> problems = spec_problems(spec);
+      if (!problems.empty()) return problems.front();
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_reached_shapes(const SpecDraft& draft,
+                                const std::string& file,
+                                const std::string& program) {
+  json document = json::parse(draft.spec);
+  json guesses = document.value("guessed", json::array());
+  const KernelSpec spec = specs_of(draft, file).front();
+  DeviceFacts host;
+  host.runner = "host";
+  const auto workloads = workloads_for(spec, host);
+  if (workloads.empty()) return draft.spec;
+  const Workload& workload = *workloads.front();
+  const auto reached =
+      host::reached_elements(spec, workload, default_options().of<HostOptions>(), program);
+  if (!reached) return draft.spec;
+  for (std::size_t i = 0; i < spec.io.args.size(); ++i) {
+    const ArgSpec& arg = spec.io.args[i];
+    if (arg.type != ArgType::tensor) continue;
+    std::int64_t declared = 1;
+    for (const std::int64_t extent : spec.shape_of(arg, workload)) declared *= extent;
+    const std::int64_t elements = reached->at(arg.name);
+    if (elements <= declared || declared == 0) continue;
+    const std::string path = shape_path(i);
+    json& shape = document[json::json_pointer(path)];
+    shape[0] = times(shape[0], (elements + declared - 1) / declared);
+    const std::string why = "a launch on the host reached up to " + std::to_string(elements) +
+                            " elements of " + arg.name + " in workload " + workload.name;
+    if (json* const guess = guess_at(guesses, path))
+      (*guess)["why"] = guess->at("why").get<std::string>() + "; " + why;
+    else
+      guesses.push_back({{"path", path}, {"why", why}});
+  }
+  if (!guesses.empty()) document["guessed"] = guesses;
+  return document.dump(2) + "\n";
+}
+
+}  // namespace warpath
