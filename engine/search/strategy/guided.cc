@@ -20,8 +20,8 @@ struct GuidedOptions {
   static constexpr OptionsOf kOf = OptionsOf::search;
 
   double kappa = 1.5;
-  double compression = 0.3;
-  double refit = 0.1;
+  double compression = 0.1;
+  double refit = 0.04;
   int trees = 24;
   int frontier = 5;
   int far_neighbours = 12;
