@@ -33,7 +33,8 @@ double Design::risk(std::span<const Level> point) const {
     along += direction * (2 * point[i] / span_[i] - 1);
     most += std::abs(direction);
   }
-  return most > 0 ? along / most * failed_.count / (failed_.count + ok_.count) : 0;
+  const double share = failed_.count / (failed_.count + ok_.count);
+  return most > 0 ? along / most * share * share : 0;
 }
 
 double Design::score(std::span<const Level> point) const {

@@ -51,7 +51,7 @@ class Design {
  private:
   [[nodiscard]] double score(std::span<const Level> point) const;
   /// From -1 to 1: how far `point` lies in the direction from points that were ok to those that
-  /// failed, times the share that failed.
+  /// failed, times the square of the share that failed: few failures are the model's to learn.
   [[nodiscard]] double risk(std::span<const Level> point) const;
 
   Features features_;

@@ -20,8 +20,8 @@ struct GuidedOptions {
   static constexpr OptionsOf kOf = OptionsOf::search;
 
   double kappa = 1.5;
-  double compression = 0.3;
-  double refit = 0.1;
+  double compression = 0.1;
+  double refit = 0.04;
   int trees = 24;
   int frontier = 5;
   int far_neighbours = 12;
@@ -30,7 +30,8 @@ struct GuidedOptions {
   static constexpr void describe(Visitor&& v) {
     using O = GuidedOptions;
     v(&O::kappa,
-      OptionText{"kappa", "guided: deviations of the forest that the bound lies below its mean",
+      OptionText{"kappa",
+                 "guided: deviations of the forest that the bound lies below its mean, on average",
                  "docs/search.md"},
       Range{0.0, 100.0});
     v(&O::compression,
@@ -62,8 +63,10 @@ static_assert(kFullyDescribed<GuidedOptions>);
 
 /// Graph search over tunables whose untried edges are weighed by what was measured so far: the
 /// frontier is the neighbourhood of the best nodes and a few random points; a forest predicts every
-/// one of them, and the least lower bound mean - kappa * deviation of the log time is expanded
-/// (Hutter, Hoos and Leyton-Brown 2011, for the model and the bound). It begins with a Design.
+/// one of them, and the least lower bound mean - k * deviation of the log time is expanded (Hutter,
+/// Hoos and Leyton-Brown 2011, for the model and the bound). Every choice draws its own k from the
+/// exponential distribution of mean kappa (the same 2012), which suits spaces that want little
+/// exploration and those that want much, and keeps concurrent ones apart. It begins with a Design.
 /// Targets above the median are compressed: how bad a bad variant is says little about where the
 /// good ones are.
 class Guided final : public Strategy {
@@ -80,8 +83,10 @@ class Guided final : public Strategy {
     if (nodes_.size() + waiting_ < static_cast<std::size_t>(start_.initial))
       return designed(field, *space);
     if (due()) refresh(field, *space);
-    while (at_ < queue_.size()) {
-      const Candidate& c = queue_[at_++];
+    while (!queue_.empty()) {
+      // also where the last choice was known: what is left asks for exploration
+      const double k = -options_.kappa * std::log1p(-field.rng().uniform());
+      const Candidate c = take(static_cast<float>(k));
       const auto arrival = field.visit(c.from, point_of(c));
       if (arrival.fresh) return sent(arrival.node);
     }
@@ -106,15 +111,15 @@ class Guided final : public Strategy {
       for (const std::vector<Level>& point : designed) design_->add(point);
       for (const NodeId node : nodes) learn(field, node);
     }
-    state(improved_, fitted_, queue_, at_, points_);
+    state(improved_, fitted_, queue_, points_);
   }
 
  private:
   struct Candidate {
-    float bound = 0;
+    float mean = 0, deviation = 0;  // predicted
     NodeId from{0};
     std::size_t at = 0;  // in points_
-    void keep(StrategyState& state) { state(from, at); }
+    void keep(StrategyState& state) { state(mean, deviation, from, at); }
   };
 
   static NodeId greedy(Field& field) {
@@ -179,7 +184,7 @@ class Guided final : public Strategy {
     return improved_ ||
            static_cast<double>(nodes_.size()) >=
                static_cast<double>(fitted_) * (1 + options_.refit) ||
-           at_ >= queue_.size();
+           queue_.empty();
   }
 
   [[nodiscard]] std::uint64_t number(std::span<const Level> point) const {
@@ -198,10 +203,18 @@ class Guided final : public Strategy {
     fit(field);
     gather(field, space);
     weigh();
-    std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.bound != b.bound ? a.bound < b.bound : a.at < b.at;
-    });
-    at_ = 0;
+  }
+
+  /// Removes the candidate of least bound, the first of equal ones.
+  Candidate take(float k) {
+    const auto before = [&](const Candidate& a, const Candidate& b) {
+      const float of_a = a.mean - k * a.deviation, of_b = b.mean - k * b.deviation;
+      return of_a != of_b ? of_a < of_b : a.at < b.at;
+    };
+    std::swap(*std::min_element(queue_.begin(), queue_.end(), before), queue_.back());
+    const Candidate out = queue_.back();
+    queue_.pop_back();
+    return out;
   }
 
   void fit(Field& field) {
@@ -261,7 +274,7 @@ class Guided final : public Strategy {
     if (!space.legal(point) || !seen_.insert(number(point)).second) return;
     candidate_rows_.resize(candidate_rows_.size() + features_->count());
     features_->of(point, std::span(candidate_rows_).last(features_->count()));
-    queue_.push_back({.bound = 0, .from = from, .at = points_.size()});
+    queue_.push_back({.from = from, .at = points_.size()});
     points_.insert(points_.end(), point.begin(), point.end());
   }
 
@@ -269,8 +282,8 @@ class Guided final : public Strategy {
     predictions_.resize(queue_.size());
     forest_->predict(candidate_rows_, predictions_);
     for (std::size_t i = 0; i < queue_.size(); ++i) {
-      queue_[i].bound =
-          predictions_[i].mean - static_cast<float>(options_.kappa) * predictions_[i].deviation;
+      queue_[i].mean = predictions_[i].mean;
+      queue_[i].deviation = predictions_[i].deviation;
     }
   }
 
@@ -292,8 +305,7 @@ class Guided final : public Strategy {
   std::size_t waiting_ = 0;  // sent, not completed
   std::size_t fitted_ = 0;   // observations of the forest
 
-  std::vector<Candidate> queue_;  // best first
-  std::size_t at_ = 0;
+  std::vector<Candidate> queue_;  // those not taken since the last fit
   std::vector<Level> points_;
   std::unordered_set<std::uint64_t> seen_;
   std::vector<float> candidate_rows_;  // [queue_.size() * features], until they are weighed
