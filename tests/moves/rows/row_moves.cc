@@ -220,6 +220,22 @@ TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
   CHECK(holds(refused(begun, "split_reduction@loop:1(splits=4)"), "does not start from zero"));
 }
 
+TEST_CASE("parts of a double sum are added to a float output") {
+  const KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int i = "
+      "blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < N) {\n    double sum = 0;\n    for (int j "
+      "= 0; j < C; j++) sum += x[j * N + i];\n    o[i] = sum;\n  }\n}\n",
+      "sums",
+      {{"o", "output", "float32", "N"},
+       {"x", "input", "float32", "N * C"},
+       {"N", "scalar", "", "", 70},
+       {"C", "scalar", "", "", 45}},
+      "ceil_div(N, 64)", "64", 1e-4);
+  CHECK(holds(reached(spec, "split_reduction@loop:0(splits=4)").source,
+              "atomicAdd(&o[i], (float)(sum));"));
+  MovePath(spec).on_gpu().step("split_reduction@loop:0(splits=4)").runs();
+}
+
 TEST_CASE("a sum that several threads store, or blocks of the second axis take, is not split") {
   const auto sums = [](const std::string& row, const std::string& guard, const std::string& block) {
     return test::kernel_under_test(
