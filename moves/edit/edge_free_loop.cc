@@ -39,6 +39,56 @@ std::vector<Test> tests_in(const KernelFacts& facts, const Loop& loop) {
   return out;
 }
 
+/// `if (i >= n) i = n - 1;` in a loop, as threads beyond the end repeat the last point: where it
+/// does nothing, i is what it was.
+struct Clamp {
+  const Stmt* stmt = nullptr;
+  Polynomial value, last;  ///< i, n - 1
+};
+
+std::optional<Clamp> clamp_of(const KernelFacts& facts, const Test& test) {
+  const Expr& c = *test.guard->condition;
+  const std::vector<const Stmt*> inner = statements(*test.stmt->body);
+  const Expr* const e =
+      inner.size() == 1 && inner[0]->is(StmtKind::expression) ? inner[0]->expr : nullptr;
+  if (e == nullptr || !e->is_op(ExprKind::assign, "=") || !e->arg(0).is(ExprKind::name) ||
+      !c.is_op(ExprKind::binary, ">=") || !c.arg(0).is_name(e->arg(0).name) ||
+      test.guard->nonnegative.size() != 1)
+    return std::nullopt;
+  Clamp out{test.stmt, facts.resolved(facts.polynomial(c.arg(0))),
+            facts.resolved(facts.polynomial(e->arg(1)))};
+  const Polynomial beyond = facts.resolved(test.guard->nonnegative[0]);
+  if (!out.last.constant() || !(beyond == out.value - out.last - Polynomial(1)))
+    return std::nullopt;
+  return out;
+}
+
+/// Changes what its condition compares, so that it is no test of what follows.
+bool changes_its_condition(const KernelFacts& facts, const Test& test) {
+  return std::ranges::any_of(facts.names_written(*test.stmt->body), [&](const std::string& name) {
+    return mentions(*test.stmt->expr, name);
+  });
+}
+
+/// `p` where no clamp does anything.
+Polynomial unclamped(const KernelFacts& facts, Polynomial p, const std::vector<Clamp>& clamps) {
+  p = facts.resolved(p);
+  for (const Clamp& clamp : clamps) {
+    const std::set<std::string> atoms = p.atoms();
+    for (const std::string& text : atoms) {
+      const Atom* const least = p.operation_atom(text);
+      if (least == nullptr || least->op != "min" || least->operands.size() != 2) continue;
+      const Polynomial &a = least->operands[0], &b = least->operands[1];
+      const bool same =
+          (a == clamp.value && b == clamp.last) || (b == clamp.value && a == clamp.last);
+      if (!same || !p.affine_in(text)) continue;
+      p = facts.resolved(p.coefficient_of(text) * clamp.value + p.without(text));
+      break;
+    }
+  }
+  return p;
+}
+
 /// The least value of `p` over the loops around `stmt` down from `loop`; unknown if that cannot be
 /// said.
 Polynomial least(const KernelFacts& facts, const Loop& loop, const Stmt& stmt, Polynomial p) {
@@ -103,11 +153,28 @@ std::optional<Variant> tested_before_loop(const MoveContext& context,
     return none("the loop joins threads or leaves early");
   std::set<std::string> conditions;
   std::vector<Edit> edits;
+  std::vector<Clamp> clamps;
+  std::vector<Test> tests;
   for (const Test& test : tests_in(facts, loop)) {
+    if (auto clamp = clamp_of(facts, test)) {
+      const Polynomial room = clamp->last - clamp->value;
+      const std::string text = test_text(kernel, loop, least(facts, loop, *test.stmt, room));
+      const bool alone = !test.stmt->parent->is(StmtKind::block);
+      if (text.empty() || alone || enclosing_loop(*test.stmt) == loop.stmt) continue;
+      const Span lines = whole_lines(unit, test.stmt->span);
+      edits.push_back({lines.begin, lines.end, ""});
+      conditions.insert(text);
+      clamps.push_back(std::move(*clamp));
+    } else if (!changes_its_condition(facts, test)) {
+      tests.push_back(test);
+    }
+  }
+  const std::size_t clamped = edits.size();
+  for (const Test& test : tests) {
     std::set<std::string> own;
     bool said = true;
     for (const Polynomial& p : test.guard->nonnegative) {
-      const Polynomial low = least(facts, loop, *test.stmt, p);
+      const Polynomial low = least(facts, loop, *test.stmt, unclamped(facts, p, clamps));
       if (const auto number = low.constant(); number && *number >= 0) continue;
       const std::string text = test_text(kernel, loop, low);
       said = said && !text.empty() && !low.constant();
@@ -120,6 +187,8 @@ std::optional<Variant> tested_before_loop(const MoveContext& context,
                      skips ? test.stmt->span.end : test.stmt->body->span.begin, skips ? ";" : ""});
   }
   if (edits.empty()) return none("no test in the loop can be made before it");
+  if (edits.size() == clamped && !tests.empty())
+    return none("no test in the loop can be made before it");
   if (conditions.empty()) return none("the tests in the loop always hold");
   const std::size_t begin = (stmt.pragma != nullptr ? stmt.pragma : &stmt)->span.begin;
   const Span whole{begin, stmt.span.end};

@@ -144,11 +144,15 @@ class Classifier {
     if (loop_.exits_early) return serial("it is left early");
     if (loop_.has_barrier) return serial("it holds a barrier");
     if (!calls_.empty()) return serial("it calls " + calls_);
+    const std::vector<Extremum> extrema = extrema_of(facts_, loop_);
     for (std::size_t i = 0; i < loop_.assigned.size(); ++i) {
-      if (!variable(loop_.assigned[i])) return;
+      if (!is_extremum(extrema, loop_.assigned[i]) && !variable(loop_.assigned[i])) return;
     }
     if (!memory()) return;
-    if (loop_.reductions.empty()) {
+    if (!extrema.empty()) {
+      serial(carries(std::string(extrema[0].variables[0]->name)));
+      loop_.extrema = extrema;
+    } else if (loop_.reductions.empty()) {
       loop_.kind = LoopClass::parallel;
     } else {
       const bool scan = std::any_of(loop_.reductions.begin(), loop_.reductions.end(),
@@ -241,7 +245,17 @@ class Classifier {
       loop_.private_scalars.push_back(name);
       return true;
     }
-    return serial(name + " carries a value from one iteration to the next"), false;
+    return serial(carries(name)), false;
+  }
+
+  static std::string carries(const std::string& name) {
+    return name + " carries a value from one iteration to the next";
+  }
+
+  static bool is_extremum(const std::vector<Extremum>& extrema, std::string_view name) {
+    return std::ranges::any_of(extrema, [&](const Extremum& e) {
+      return std::ranges::any_of(e.variables, [&](const Declarator* d) { return d->name == name; });
+    });
   }
 
   [[nodiscard]] bool prefix_used(const Declarator& d, const std::vector<Reduction>& updates) const {

@@ -93,6 +93,8 @@ int array_of(KernelFacts& facts, const Declarator& declarator);
 [[nodiscard]] Polynomial fresh_atom(KernelFacts::State& state, std::string_view text);
 /// True if control never continues after the statement.
 [[nodiscard]] bool leaves(const Stmt& stmt);
+/// The variables of a loop that keep a greatest or least value and where it was found.
+[[nodiscard]] std::vector<Extremum> extrema_of(const KernelFacts& facts, const Loop& loop);
 /// Recognises `v op= e` in any spelling; nullopt otherwise.
 [[nodiscard]] std::optional<Reduction> reduction_of(const KernelFacts& facts, const Write& write);
 /// The same for a write to memory: `y[i] += e`.

@@ -102,6 +102,16 @@ struct Reduction {
   bool prefix_used = false;  ///< the running value is read elsewhere in the loop (scan)
 };
 
+/// `if (e > best) { best = e; at = j; }` in a loop: the greatest or the least value, and what is
+/// kept of the first iteration that has it.
+struct Extremum {
+  const Stmt* stmt = nullptr;                ///< the if
+  std::vector<const Declarator*> variables;  ///< the value's, then the others
+  bool greatest = true;
+  std::size_t order = 0;  ///< of the variables the one that tells which iteration came first
+  bool ascends = true;    ///< it grows from iteration to iteration
+};
+
 /// A counted loop, or any other (`counted` false).
 struct Loop {
   const Stmt* stmt = nullptr;
@@ -131,6 +141,8 @@ struct Loop {
   LoopClass kind = LoopClass::serial;
   std::string reason;  ///< why it is serial
   std::vector<Reduction> reductions;
+  /// Of a serial loop whose iterations are independent but for these and `reductions`.
+  std::vector<Extremum> extrema;
   std::vector<std::string>
       assigned;  ///< variables declared outside that the loop changes, accumulators included
   std::vector<std::string> inductions;  ///< of those, bumped by the same amount each time (`A +=

@@ -11,6 +11,7 @@
 #include "moves/model/kernel_model.h"
 #include "moves/points/common_points.h"
 #include "moves/points/point_differences.h"
+#include "moves/points/point_places.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
@@ -31,6 +32,7 @@ class PointWriter {
               const KernelModel& kernel,
               int axis,
               std::int64_t count,
+              PointOrder order,
               std::string& why)
       : context_(context),
         kernel_(kernel),
@@ -38,10 +40,12 @@ class PointWriter {
         facts_(kernel.facts),
         axis_(axis),
         count_(count),
+        order_(order),
         why_(why),
         out_(indent_unit(kernel.unit)),
         differs_(kernel),
-        written_(kernel.facts.names_written(*kernel.kernel->body)) {}
+        written_(kernel.facts.names_written(*kernel.kernel->body)),
+        places_(kernel, differs_, written_) {}
 
   std::optional<Variant> write() {
     auto found = common_points(context_, kernel_, axis_, count_, why_);
@@ -52,10 +56,11 @@ class PointWriter {
       return fail(std::move(veto)), std::nullopt;
     differs_.find(list, of_.index->name);
     if (!keeps_bound()) return std::nullopt;
+    places_.of(of_.index->name);
     find_comments();
     u_ = fresh("u"), points_ = fresh("POINTS");
     out_.line("constexpr int " + points_ + " = " + number(count_) + ";  // of a thread, " +
-              (axis_ == 0 ? "a block's width apart" : "neighbours"));
+              (order_ == PointOrder::apart ? "a block's width apart" : "neighbours"));
     if (!write_list(list, true)) return std::nullopt;
     if (containers_ == 0) return fail("the points run no common loop"), std::nullopt;
     write_comments(kernel_.kernel->body->span.end);
@@ -90,6 +95,13 @@ class PointWriter {
   }
 
   bool write_list(const std::vector<const Stmt*>& list, bool top) {
+    const std::size_t known = places_.size();
+    const bool done = write_statements(list, top);
+    places_.shrink(known);  // those of the block end with it
+    return done;
+  }
+
+  bool write_statements(const std::vector<const Stmt*>& list, bool top) {
     std::vector<const Stmt*> run;
     for (std::size_t i = 0; i <= list.size(); ++i) {
       if (top && of_.exits.contains(i)) {
@@ -200,13 +212,17 @@ class PointWriter {
     write_comments(s.header.end);
     if (s.pragma != nullptr) out_.line(unit_.plain_text(s.pragma->span));
     out_.open(unit_.plain_text(s.header));
-    if (!write_list(statements(*s.body), false)) return false;
+    const Loop* const loop = facts_.loop_of(s);
+    const bool counts = loop != nullptr && loop->counted && loop->declared_inside;
+    if (counts) places_.push_counter(loop->variable);
+    const bool done = write_list(statements(*s.body), false);
+    if (counts) places_.pop_counter();
     out_.close();
-    return true;
+    return done;
   }
 
-  /// A condition that all points share stays as it is. Of another each point keeps the outcome, and
-  /// the statements behind it are for the points where it holds.
+  /// A condition that all points share stays as it is. Of another each point keeps the outcome, or
+  /// finds it again from its place, and the statements behind it are for the points where it holds.
   bool write_split(const Stmt& s) {
     write_comments(s.header.end);
     if (!differs_.varies(*s.expr)) {
@@ -215,19 +231,29 @@ class PointWriter {
       out_.close();
       return true;
     }
-    const std::string outer = mask_, mask = fresh("inside");
+    const std::string outer = mask_;
+    const auto with_outer = [&](const std::string& test) {
+      return outer.empty() ? test : "(" + outer + ") && (" + test + ")";
+    };
+    const bool of_place = places_.is_made_of_them(*s.expr);
     out_.block();  // what the statements declare is theirs
-    out_.line("bool " + mask + "[" + points_ + "];");
-    open_points([&](std::string_view name) { return mentions(*s.expr, name); }, {}, false);
-    std::vector<Edit> edits;
-    for (const std::string& name : expanded_)
-      rename_variable(*s.expr, name, name + "[" + u_ + "]", edits);
-    const std::string test = substituted(unit_, s.expr->outer, edits);
-    out_.line(mask + "[" + u_ +
-              "] = " + (outer.empty() ? test : outer + "[" + u_ + "] && (" + test + ")") + ";");
-    out_.close();
-    mask_ = mask;
+    if (of_place) {
+      places_.push_test(*s.expr);
+      mask_ = with_outer(unit_.plain_text(s.expr->span));
+    } else {
+      const std::string mask = fresh("inside");
+      out_.line("bool " + mask + "[" + points_ + "];");
+      open_points([&](std::string_view name) { return mentions(*s.expr, name); }, {}, false);
+      std::vector<Edit> edits;
+      for (const std::string& name : expanded_)
+        rename_variable(*s.expr, name, name + "[" + u_ + "]", edits);
+      out_.line(mask + "[" + u_ + "] = " + with_outer(substituted(unit_, s.expr->outer, edits)) +
+                ";");
+      out_.close();
+      mask_ = mask + "[" + u_ + "]";
+    }
     const bool done = write_list(statements(*s.body), false);
+    if (of_place) places_.pop_test();
     mask_ = outer;
     out_.close();
     return done;
@@ -237,10 +263,11 @@ class PointWriter {
   /// `needs`, without what `run` declares itself.
   template <class Needs>
   void open_points(const Needs& needs, const std::vector<const Stmt*>& run, bool last) {
-    const std::vector<const Declarator*> again = places_for(needs, run);
+    const auto wanted = [&](std::string_view name) { return needs(name) || places_.tests(name); };
+    const std::vector<const Declarator*> again = places_.needed(wanted, run);
     out_.line("#pragma unroll");
     out_.open("for (int " + u_ + " = 0; " + u_ + " < " + points_ + "; " + u_ + "++)");
-    if (last || !again.empty() || needs(of_.index->name)) write_index(last);
+    if (last || !again.empty() || wanted(of_.index->name)) write_index(last);
     for (const Declarator* d : again)
       out_.line(unit_.plain_text(d->specifiers) + " " + unit_.plain_text(d->span) + ";");
   }
@@ -260,8 +287,8 @@ class PointWriter {
             std::any_of(list.begin() + static_cast<std::ptrdiff_t>(next), list.end(),
                         [&](const Stmt* after) { return mentions(*after, d->name); });
         if (!later) continue;
-        if (top && is_place(*d))
-          places_.push_back(d);
+        if (places_.is_place(*d, top))
+          places_.push(*d);
         else if (!expand(*d))
           return false;
       }
@@ -271,7 +298,7 @@ class PointWriter {
           return std::ranges::any_of(run, [&](const Stmt* s) { return mentions(*s, name); });
         },
         run, last);
-    if (!mask_.empty()) out_.open("if (" + mask_ + "[" + u_ + "])");
+    if (!mask_.empty()) out_.open("if (" + mask_ + ")");
     for (const Stmt* s : run) {
       if (!write_statement(*s)) return false;
     }
@@ -293,52 +320,6 @@ class PointWriter {
     if (!last && differs_.writes_memory(s))
       return fail("memory is written before the common loop ends");
     return true;
-  }
-
-  /// An integer made of the index and of what the points share, or a pointer that far from another:
-  /// it is computed again in place of being kept.
-  [[nodiscard]] bool is_place(const Declarator& d) const {
-    if (d.is_array() || d.reference || d.init_form != InitForm::assign || d.value() == nullptr ||
-        d.pointer_depth > 1 || d.has(kStatic) ||
-        !(d.is_pointer() || is_integer_type(unit_.plain_text(d.type))) ||
-        differs_.declarations(d.name) != 1)
-      return false;
-    bool plain = is_pure(unit_, *d.value());
-    walk(*d.value(), [&](const Expr& e) {
-      if (e.is(ExprKind::subscript) || e.is(ExprKind::call) || e.is(ExprKind::unary)) plain = false;
-      const bool own =
-          e.is(ExprKind::name) && differs_.names().contains(e.name) && e.name != of_.index->name &&
-          std::ranges::none_of(places_, [&](const Declarator* p) { return p->name == e.name; });
-      // what changes later, or is hidden by another there, would be another value then
-      const bool changes = e.is(ExprKind::name) && (std::ranges::count(written_, e.name) > 0 ||
-                                                    differs_.declarations(e.name) > 1);
-      plain = plain && !own && !changes;
-      return plain;
-    });
-    walk_expressions(*kernel_.kernel->body, [&](const Expr& e) {
-      const bool changes = e.is(ExprKind::assign) || e.is(ExprKind::postfix) ||
-                           e.is_op(ExprKind::unary, "++") || e.is_op(ExprKind::unary, "--") ||
-                           e.is_op(ExprKind::unary, "&");
-      if (changes && !e.args.empty() && e.arg(0).is_name(d.name)) plain = false;
-      return plain;
-    });
-    return plain;
-  }
-
-  /// Those that are needed and that the statements do not declare, in order.
-  template <class Needs>
-  [[nodiscard]] std::vector<const Declarator*> places_for(
-      const Needs& needs, const std::vector<const Stmt*>& run) const {
-    std::vector<const Declarator*> out;
-    for (auto at = places_.rbegin(); at != places_.rend(); ++at) {
-      const Declarator& d = **at;
-      const bool own = std::ranges::any_of(run, [&](const Stmt* s) { return s == d.stmt; });
-      const bool needed = needs(d.name) || std::ranges::any_of(out, [&](const Declarator* other) {
-                            return mentions(*other->value(), d.name);
-                          });
-      if (!own && needed) out.insert(out.begin(), &d);
-    }
-    return out;
   }
 
   /// `name` becomes an array over the points, declared here.
@@ -378,10 +359,10 @@ class PointWriter {
         end = of_.index->bound->text();
     const std::string first = "((" + type + ")blockIdx." + block + " * ";
     out_.line(type + " " + of_.index->name + " = " +
-              (axis_ == 0 ? first + points_ + " + " + u_ + ") * blockDim." + block +
-                                " + threadIdx." + block
-                          : first + "blockDim." + block + " + threadIdx." + block + ") * " +
-                                points_ + " + " + u_) +
+              (order_ == PointOrder::apart ? first + points_ + " + " + u_ + ") * blockDim." +
+                                                 block + " + threadIdx." + block
+                                           : first + "blockDim." + block + " + threadIdx." + block +
+                                                 ") * " + points_ + " + " + u_) +
               ";");
     if (of_.exact) return;
     if (last)
@@ -436,17 +417,18 @@ class PointWriter {
   const KernelFacts& facts_;
   int axis_;
   std::int64_t count_;
+  PointOrder order_;
   std::string& why_;
   CodeWriter out_;
   CommonPoints of_;
   PointDifferences differs_;
   std::vector<std::string> written_;  ///< names that the kernel changes anywhere
-  Names expanded_;                    ///< of those, the ones that are arrays now
+  PointPlaces places_;
+  Names expanded_;  ///< of those, the ones that are arrays now
   Names taken_;
   std::string u_, points_;
-  std::vector<const Declarator*> places_;  ///< in order
-  std::set<const Declarator*> shared_;     ///< of declarations of others, too
-  std::string mask_;                       ///< which points the statements are for; empty: all
+  std::set<const Declarator*> shared_;  ///< of declarations of others, too
+  std::string mask_;                    ///< which points the statements are for; empty: all
   int containers_ = 0;
   std::vector<Span> comments_;  ///< of the body
   std::size_t comment_ = 0;     ///< the next of them
@@ -458,8 +440,9 @@ std::optional<Variant> points_in_common_loop(const MoveContext& context,
                                              const KernelModel& kernel,
                                              int axis,
                                              std::int64_t count,
+                                             PointOrder order,
                                              std::string& why) {
-  return PointWriter(context, kernel, axis, count, why).write();
+  return PointWriter(context, kernel, axis, count, order, why).write();
 }
 
 }  // namespace warpath

@@ -33,6 +33,29 @@ std::string shuffles(const LaneGroup& group,
   return out + "}\n";
 }
 
+/// Each lane takes the better of its own and what the lane `step` away has, for all steps.
+std::string shuffles(const LaneGroup& group,
+                     const PartialExtremum& e,
+                     std::string_view half,
+                     std::string_view indent) {
+  const std::string mask = group.lanes < kWarpLanes ? group.mask : "0xffffffffu", tab(indent);
+  const std::string& d = group.step;
+  std::string out = "#pragma unroll\nfor (int " + d + " = " + std::string(half) + "; " + d +
+                    " > 0; " + d + " /= 2) {\n",
+              taken;
+  for (std::size_t k = 0; k < e.variables.size(); ++k) {
+    const std::string& v = e.variables[k];
+    out += tab + "const " + e.types[k] + " " + e.others[k] + " = __shfl_xor_sync(" + mask + ", " +
+           v + ", " + d + ");\n";
+    taken += tab + tab + v + " = " + e.others[k] + ";\n";
+  }
+  const std::string &best = e.variables[0], &better = e.others[0];
+  out += tab + "if (" + better + (e.greatest ? " > " : " < ") + best + " || (" + better +
+         " == " + best + " && " + e.others[e.order] + (e.ascends ? " < " : " > ") +
+         e.variables[e.order] + ")) {\n";
+  return out + taken + tab + "}\n}\n";
+}
+
 std::string send_helper(std::string_view name, std::string_view indent) {
   const std::string tab(indent);
   return "template <class T>\n__device__ __forceinline__ void " + std::string(name) +
@@ -140,6 +163,24 @@ std::string combine_lanes(const LaneGroup& group,
            "\n";
   }
   return out;
+}
+
+std::string combine_lanes(const LaneGroup& group,
+                          const PartialExtremum& e,
+                          const std::vector<std::string>& names,
+                          bool again,
+                          std::string_view indent) {
+  if (group.within_warp()) return shuffles(group, e, group.lanes_name + " / 2", indent);
+  const std::string warps = std::to_string(group.block() / kWarpLanes), tab(indent);
+  std::string out = shuffles(group, e, "16", indent), stored, loaded;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    out += "__shared__ " + e.types[k] + " " + names[k] + "[" + warps + "];  // one value a warp\n";
+    stored += tab + names[k] + "[" + group.thread + " / 32] = " + e.variables[k] + ";\n";
+    loaded += e.variables[k] + " = " + names[k] + "[" + group.thread + " % " + warps + "];\n";
+  }
+  if (again) out += "__syncthreads();  // the last values have been read\n";
+  out += "if (" + group.thread + " % 32 == 0) {\n" + stored + "}\n__syncthreads();\n" + loaded;
+  return out + shuffles(group, e, std::to_string(group.block() / kWarpLanes / 2), indent);
 }
 
 std::string cluster_helpers(const LaneGroup& group, std::string_view indent) {

@@ -39,6 +39,15 @@ struct Partial {
   model::ReduceOp op = model::ReduceOp::add;
 };
 
+/// Variables of every lane that hold the greatest or least of its values and where it was found.
+struct PartialExtremum {
+  std::vector<std::string> variables, types;  ///< the value's first
+  std::vector<std::string> others;            ///< names for those of another lane
+  bool greatest = true;
+  std::size_t order = 1;  ///< of equal values that with the smaller one of this counts,
+  bool ascends = true;    ///< or with the greater one
+};
+
 /// "v += w" or "v = fmaxf(v, w)", with a semicolon.
 [[nodiscard]] std::string update_text(const Partial& partial, std::string_view other);
 
@@ -48,6 +57,14 @@ struct Partial {
 /// end in "\n".
 [[nodiscard]] std::string combine_lanes(const LaneGroup& group,
                                         const std::vector<Partial>& partials,
+                                        const std::vector<std::string>& names,
+                                        bool again,
+                                        std::string_view indent_unit);
+
+/// The same of an extremum, with a shared array a variable; no cluster. The number of warps in a
+/// block is a power of two.
+[[nodiscard]] std::string combine_lanes(const LaneGroup& group,
+                                        const PartialExtremum& extremum,
                                         const std::vector<std::string>& names,
                                         bool again,
                                         std::string_view indent_unit);

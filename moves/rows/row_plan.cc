@@ -229,7 +229,7 @@ class Planner {
       return inside ? "the thread's index is written out inside the scan"
                     : scan_refusal(model_, loop);
     }
-    if (loop.kind == LoopClass::serial)
+    if (loop.kind == LoopClass::serial && loop.extrema.empty())
       return loop.reason.empty() ? "the loop's iterations depend on each other" : loop.reason;
     if (!loop.counted || !loop.stmt->is(StmtKind::for_) || loop.first_expr == nullptr ||
         loop.stmt->step == nullptr) {
@@ -253,6 +253,9 @@ class Planner {
       if (model::size_of_type(r.type) < 4 || model::identity_text(r.op, r.type).empty())
         return "the accumulator is of type " + r.type;
       changed.erase(r.accumulator);
+    }
+    for (const model::Extremum& e : loop.extrema) {
+      for (const model::Declarator* d : e.variables) changed.erase(std::string(d->name));
     }
     for (const std::string& name : loop.private_scalars) {
       if (read_behind(name, loop)) return name + " of the last iteration is used behind the loop";
@@ -290,15 +293,18 @@ class Planner {
     for (const Reduction& r : loop.reductions) {
       const Loop* top = &loop;
       while (top->parent != nullptr && accumulates(*top->parent, r)) top = top->parent;
-      auto c = std::find_if(plan_.combines.begin(), plan_.combines.end(),
-                            [&](const RowCombine& x) { return x.stmt == top->stmt; });
-      if (c == plan_.combines.end())
-        c = plan_.combines.insert(plan_.combines.end(), RowCombine{top->stmt, {}});
+      RowCombine& c = combine_behind(*top->stmt);
       const bool known =
-          std::any_of(c->reductions.begin(), c->reductions.end(),
+          std::any_of(c.reductions.begin(), c.reductions.end(),
                       [&](const Reduction* x) { return x->accumulator == r.accumulator; });
-      if (!known) c->reductions.push_back(&r);
+      if (!known) c.reductions.push_back(&r);
     }
+    for (const model::Extremum& e : loop.extrema) combine_behind(*loop.stmt).extrema.push_back(&e);
+  }
+
+  RowCombine& combine_behind(const Stmt& stmt) {
+    const auto c = std::ranges::find(plan_.combines, &stmt, &RowCombine::stmt);
+    return c != plan_.combines.end() ? *c : plan_.combines.emplace_back(RowCombine{&stmt, {}, {}});
   }
 
   static bool accumulates(const Loop& loop, const Reduction& wanted) {

@@ -11,10 +11,12 @@
 
 namespace warpath {
 
-/// Accumulators that are complete after `stmt`, the outermost loop that only adds to them.
+/// Accumulators that are complete after `stmt`, the outermost loop that only adds to them; and what
+/// keeps extrema, behind the loop itself.
 struct RowCombine {
   const model::Stmt* stmt = nullptr;
   std::vector<const model::Reduction*> reductions;
+  std::vector<const model::Extremum*> extrema;
 };
 
 /// How several lanes can share the work of one thread's item. Points into the kernel's model.

@@ -64,6 +64,8 @@ class RowRewriter {
       if (group.cluster > 1 && model::enclosing_loop(*c.stmt) != nullptr) {
         return why = "a cluster combines no values inside a loop", std::nullopt;
       }
+      if (group.cluster > 1 && !c.extrema.empty())
+        return why = "a cluster does not say where an extremum is", std::nullopt;
     }
     name_things(group);
     edit_index(group);
@@ -207,9 +209,27 @@ class RowRewriter {
       }
     }
     const bool again = model::enclosing_loop(*c.stmt) != nullptr;
-    std::string text = combine_lanes(group, partials, names, again, model::indent_unit(unit_));
+    const std::string tab = model::indent_unit(unit_);
+    std::string text;
+    if (!partials.empty()) text = combine_lanes(group, partials, names, again, tab);
+    for (const model::Extremum* e : c.extrema) text += combined(*e, group, again, tab);
     text.pop_back();
     insert_behind(*c.stmt, text);
+  }
+
+  std::string combined(const model::Extremum& e,
+                       const LaneGroup& group,
+                       bool again,
+                       const std::string& tab) {
+    PartialExtremum partial{{}, {}, {}, e.greatest, e.order, e.ascends};
+    std::vector<std::string> names;
+    for (const model::Declarator* d : e.variables) {
+      partial.variables.emplace_back(d->name);
+      partial.types.push_back(unit_.resolved_type(unit_.plain_text(d->type)));
+      partial.others.push_back(fresh(std::string(d->name) + "_other"));
+      names.push_back(group.within_warp() ? std::string() : fresh(std::string(d->name) + "_warp"));
+    }
+    return combine_lanes(group, partial, names, again, tab);
   }
 
   /// The accumulator's value before the loop is the operator's neutral element, by the statements
@@ -349,7 +369,8 @@ double typical_trips(const MoveContext& context, const model::KernelModel& model
   for (const Workload* const workload : all_workloads_of(context)) {
     const Bindings values = model.facts.values(*workload);
     for (const auto& loop : model.facts.loops) {
-      if (!loop->counted || !loop->trips || loop->kind == LoopClass::serial) continue;
+      const bool serial = loop->kind == LoopClass::serial && loop->extrema.empty();
+      if (!loop->counted || !loop->trips || serial) continue;
       if (const auto trips = loop->trips->evaluate(values))
         most = std::max(most, static_cast<double>(*trips));
     }

@@ -15,7 +15,7 @@ using namespace model;
 
 namespace {
 
-constexpr std::int64_t kBanks = 32, kBankBytes = 4;
+constexpr std::int64_t kBanks = 32, kBankBytes = 4, kPackBytes = 16;
 constexpr std::int64_t kMostUnrolled = 1024;  ///< iterations of a nest
 
 /// The text with signed indices of threads and blocks: no difference of them wraps.
@@ -55,12 +55,23 @@ std::int64_t waiting_threads(const Window& window, std::int64_t pitch) {
   return static_cast<std::int64_t>(most);
 }
 
-/// The least distance of rows with which threads wait least.
+/// A thread's elements of a row are aligned packs of the largest size.
+bool is_read_in_packs(const Window& window) {
+  return window.array->element_bytes * static_cast<std::size_t>(window.per_thread[0].back()) %
+             kPackBytes ==
+         0;
+}
+
+/// The least distance of rows with which threads wait least, and packs of a row stay aligned.
 std::int64_t pitch_of(const Window& window) {
   const std::int64_t row = window.extents.back();
-  std::int64_t best = row;
-  if (window.extents.size() == 1) return best;
-  for (std::int64_t pitch = row; pitch < row + kBanks; ++pitch) {
+  if (window.extents.size() == 1) return row;
+  const auto bytes = static_cast<std::int64_t>(window.array->element_bytes);
+  const std::int64_t step =
+      is_read_in_packs(window) ? std::max<std::int64_t>(kPackBytes / bytes, 1) : 1;
+  const std::int64_t least = (row + step - 1) / step * step;
+  std::int64_t best = least;
+  for (std::int64_t pitch = least; pitch < least + kBanks; pitch += step) {
     if (waiting_threads(window, pitch) < waiting_threads(window, best)) best = pitch;
   }
   return best;
@@ -154,7 +165,8 @@ std::optional<Variant> window_through_tile(const MoveContext& context,
     element += " + " + (step == e || window.strides[d] == 1 ? step : "(" + step + ")") +
                (window.strides[d] == 1 ? "" : " * " + number(window.strides[d]));
   }
-  head.line("__shared__ " + array.type + " " + tile + extents +
+  const std::string aligned = is_read_in_packs(window) ? "alignas(16) " : "";
+  head.line(aligned + "__shared__ " + array.type + " " + tile + extents +
             ";  // the block's window; beyond the array nothing is loaded");
   head.line("const int " + first + " = " + with_signed_builtins(window.first.text()) + ";");
   std::string thread = "threadIdx.x";

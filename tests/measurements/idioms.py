@@ -1,10 +1,12 @@
 """How near a search by rules alone comes to what a person made of the same naive kernel.
 
-The kernels are those of tests/data/idioms. Each is searched with every seed, then the naive kernel, the person's and the best that was found are
-checked and timed in turn in one process, and the ratios are of that. A row a kernel: the median over its seeds. Rows of kernels that are not measured
-now stay in the file; every row names its revision. Exit code 1 where there is no GPU, or a kernel has no figure.
+The kernels are those of tests/data/idioms, or of another folder with the same kinds of files (--folder). Each is searched with every seed, then the
+naive kernel, the person's and the best that was found are checked and timed in turn in one process, and the ratios are of that. A row a kernel: the
+median over its seeds. Rows of kernels that are not measured now stay in the file; every row names its revision. Exit code 1 where there is no GPU, or a
+kernel has no figure.
 """
 import re
+from pathlib import Path
 
 from measurements.common import (DATA, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
                                  spread, time_is_over, with_others, write_result)
@@ -14,13 +16,14 @@ IDIOMS = DATA / "idioms"
 
 
 def options(parser):
+    parser.add_argument("--folder", type=Path, default=IDIOMS, help="the folder of the kernels (tests/data/idioms)")
     shared(parser, "gpus", "kernels", seeds="3", seconds=60.0, limit=None, stage=("final", "of the evaluation"))
 
 
 def searched(args, kernel, seed, gpu):
     """The folder of one search's record."""
     folder = fresh(args.work / f"{kernel}.{seed}")
-    done = run(["run", "--input", IDIOMS / f"{kernel}.json", "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
+    done = run(["run", "--input", args.folder / f"{kernel}.json", "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
                 "--budget-seconds", f"{args.seconds:g}", "--set", "record.sync=never", *args.more, *on(gpu)])
     found = next(folder.glob("kernels/*/best_summary.json"), None)
     if done.returncode not in (0, 2) or not found:
@@ -46,7 +49,7 @@ def compared(args, kernel, seed, gpu):
         folder = searched(args, kernel, seed, gpu)
         file = args.work / f"{kernel}.{seed}.jsonl"
         file.unlink(missing_ok=True)
-        expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", IDIOMS / f"{kernel}_expert.jsonl", folder, "--runner", "cuda", "--stage",
+        expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", args.folder / f"{kernel}_expert.jsonl", folder, "--runner", "cuda", "--stage",
                     args.stage, "--seed", 1000 + seed, "--json", file, *args.more, *on(gpu)]), f"{kernel}, seed {seed}: evaluate")
         lines = {"naive" if line["baseline"] else "expert" if line["name"] == "expert" else "best": line for line in read_lines(file)}
         for name in ("naive", "expert"):
@@ -80,7 +83,7 @@ def figures(rows):
 
 
 def measure(args):
-    kernels, at = one_of(args.kernels, sorted(path.stem for path in IDIOMS.glob("*.json")), "kernels"), revision()
+    kernels, at = one_of(args.kernels, sorted(path.stem for path in args.folder.glob("*.json")), "kernels"), revision()
     if places(args) == [""]:
         raise Failed("there is no GPU here")
 

@@ -451,4 +451,27 @@ TEST_CASE("blocks of a kernel with barriers stride over the rows") {
   path.runs();
 }
 
+TEST_CASE("a small input is copied in the kernel's elements, also where a loop carries an index") {
+  const auto sides = [](const std::string& before, const std::string& index) {
+    return test::kernel_under_test(
+        "extern \"C\" __global__ void sides(float* o, const float* x, const float2* q, int n, int "
+        "m) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float s "
+        "= 0.0f;\n  int k = " +
+            before + ";\n  for (int j = 0; j < m; k = j++) s += x[i] * (q[j].x - q[" + index +
+            "].y);\n  o[i] = s;\n}\n",
+        "sides",
+        {{"o", "output", "float32", "n"},
+         {"x", "input", "float32", "n"},
+         {"q", "input", "float32", "2 * m"},
+         {"n", "scalar", "", "", 320},
+         {"m", "scalar", "", "", 9}},
+        "ceil_div(n, 64)", "64", 1e-4);
+  };
+  MovePath path(sides("m - 1", "k"));
+  path.step("specialise_shape@shape").step("constant_operand@argument:q(form=1)").runs();
+  CHECK(path.has("alignas(16) __shared__ float2 q_shared[9];"));
+  // Where threads differ they would wait for each other, and the copy is of no use.
+  CHECK_FALSE(MovePath(sides("i % m", "k")).tried("constant_operand@argument:q(form=1)").empty());
+}
+
 TEST_SUITE_END();

@@ -141,7 +141,9 @@ class SplitFinder {
       if (!plain || !is_linear(s->expr->arg(1), *split.loop))
         return why = "the kernel writes more than its sums", false;
       if (model::enclosing_loop(*s) != nullptr) return why = "a sum is stored inside a loop", false;
-      if (arg == nullptr || array.type != split.loop->reductions.front().type)
+      const std::string& type = split.loop->reductions.front().type;
+      const bool narrower = array.type == "float" && type == "double";
+      if (arg == nullptr || (array.type != type && !narrower))
         return why = array.name + " is no output of the sum's type", false;
       if (facts_.accesses_to(a.array).size() != 1)
         return why = array.name + " is used more than once", false;
@@ -315,9 +317,13 @@ class SplitReduction final : public ParameterMove {
     if (wrap) edits.push_back({l.stmt->span.end, l.stmt->span.end, " }"});
     for (const Stmt* store : split.stores) {
       const Expr &target = store->expr->arg(0), &value = store->expr->arg(1);
-      edits.push_back({store->span.begin, store->span.end,
-                       "atomicAdd(&" + std::string(unit.text(target)) + ", " +
-                           std::string(unit.text(value)) + ");"});
+      const std::string stored = model::type_of(model.facts, target),
+                        sum = std::string(unit.text(value));
+      edits.push_back(
+          {store->span.begin, store->span.end,
+           "atomicAdd(&" + std::string(unit.text(target)) + ", " +
+               (stored == l.reductions.front().type ? sum : "(" + stored + ")(" + sum + ")") +
+               ");"});
     }
     Variant out = context.variant;
     out.source = edited(unit.source(), std::move(edits));

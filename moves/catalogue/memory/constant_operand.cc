@@ -29,10 +29,10 @@ struct Operand {
   bool unrollable = true;
 };
 
-/// Elements of an argument that has as many in every workload of the device.
-std::optional<std::int64_t> fixed_size(const MoveContext& context, const std::string& name) {
-  const ArgSpec* arg = context.spec.io.find(name);
-  if (arg == nullptr || !arg->tensor) return std::nullopt;
+/// Elements of an argument, of the kernel's type, that has as many in every workload of the device.
+std::optional<std::int64_t> fixed_size(const MoveContext& context, const Array& array) {
+  const ArgSpec* arg = context.spec.io.find(array.spec_name);
+  if (arg == nullptr || !arg->tensor || array.element_bytes == 0) return std::nullopt;
   std::optional<std::int64_t> size;
   for (const Workload* workload : workloads_of(context)) {
     std::int64_t elements = 1;
@@ -43,7 +43,10 @@ std::optional<std::int64_t> fixed_size(const MoveContext& context, const std::st
     if (size && *size != elements) return std::nullopt;
     size = elements;
   }
-  return size;
+  if (!size) return size;
+  const auto bytes = *size * static_cast<std::int64_t>(info(arg->tensor->dtype).size_bytes),
+             each = static_cast<std::int64_t>(array.element_bytes);
+  return bytes % each == 0 ? std::optional(bytes / each) : std::nullopt;
 }
 
 /// The load's value goes to an array of a thread or a block and nowhere else, as it does where this
@@ -66,7 +69,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
   if (!facts.veto.empty() || facts.has_assembly) return out;
   for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
     const Array& array = facts.arrays[i];
-    const auto size = fixed_size(context, array.spec_name);
+    const auto size = fixed_size(context, array);
     if (array.space != Space::global || !array.is_parameter || array.written || array.escapes ||
         is_moved(facts, array) || !size || *size < 1 || *size > kMostShared)
       continue;
@@ -77,7 +80,12 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
       plain = plain && load->expr->is(ExprKind::subscript) &&
               load->expr->arg(0).is_name(array.name) && replaceable(*load) != nullptr &&
               load->vector_width == 1;
-      plain = plain && load->index.is_known();
+      if (!load->index.is_known()) {  // of what the loop carries, as the place before this one
+        operand.unrollable = false;
+        plain = plain && load->expr->args.size() == 2 &&
+                facts.uniformity(load->expr->arg(1)) != Uniformity::thread;
+        continue;
+      }
       Polynomial rest = load->index;
       for (const Loop* loop : load->loops) {
         if (!rest.mentions(loop->variable)) continue;
@@ -178,7 +186,7 @@ class ConstantOperand final : public ParameterMove {
           flat ? "threadIdx.x"
                : "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
       const std::string step = flat ? "blockDim.x" : "blockDim.x * blockDim.y * blockDim.z";
-      w.line("__shared__ " + operand.array->type + " " + name + "[" + size + "];");
+      w.line("alignas(16) __shared__ " + operand.array->type + " " + name + "[" + size + "];");
       w.line("for (int " + i + " = " + first + "; " + i + " < " + size + "; " + i + " += " + step +
              ") " + name + "[" + i + "] = " + source_name + "[" + i + "];");
       w.line("__syncthreads();");

@@ -204,7 +204,9 @@ std::optional<Variant> looped_points(const MoveContext& context,
                                      std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
   if (kernel == nullptr) return std::nullopt;
-  return points_in_common_loop(context, *kernel, site == kLoopSites[0] ? 0 : 1, count, why);
+  return site == kLoopSites[0]
+             ? points_in_common_loop(context, *kernel, 0, count, PointOrder::apart, why)
+             : points_in_common_loop(context, *kernel, 1, count, PointOrder::neighbours, why);
 }
 
 std::optional<Variant> outer_points(const MoveContext& context,

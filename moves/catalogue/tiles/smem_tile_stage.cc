@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/edge_free_loop.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/sites.h"
@@ -17,8 +18,8 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kExchangeSite = "exchange",
-                           kStreamPrefix = "stream:", kWindowPrefix = "window:";
+constexpr std::string_view kExchangeSite = "exchange", kStreamPrefix = "stream:",
+                           kWindowPrefix = "window:", kRowPrefix = "row:";
 // tile, step
 constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};
@@ -27,13 +28,15 @@ constexpr std::array<std::int64_t, 4> kStream{256, 128, 512, 1024};
 // points, unroll
 constexpr std::array<std::array<std::int64_t, 2>, 5> kWindows{
     {{4, 1}, {2, 1}, {1, 1}, {8, 1}, {1, 0}}};
+constexpr std::array<std::int64_t, 3> kRowPoints{4, 8, 2};
 
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
 /// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
 /// all threads run through ("stream:<n>", the n-th loop), the overlapping windows that they load
 /// ("window:<argument>"). A window is worth most where a thread makes several points, which must be
 /// so before it is staged: then the move is that of register_block@loop_y, or loop_x, and the
-/// staging in one.
+/// staging in one, and what the points test in their loops is tested before. At "row:<argument>"
+/// they are neighbours along x, whose part of the window is read in packs.
 class SmemTileStage final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
@@ -63,6 +66,9 @@ class SmemTileStage final : public ParameterMove {
         candidates.push_back({std::string(name()),
                               std::string(kWindowPrefix) + array.spec_name,
                               {{"points", points}, {"unroll", unroll}}});
+      for (const std::int64_t points : kRowPoints)
+        candidates.push_back(
+            {std::string(name()), std::string(kRowPrefix) + array.spec_name, {{"points", points}}});
     }
     std::string refused;
     for (MoveInstance& instance : candidates) {
@@ -86,6 +92,8 @@ class SmemTileStage final : public ParameterMove {
               {"rows", {4, 8, 16, 32}, 8, "rows of the tile at a time"}};
     if (site.starts_with(kStreamPrefix))
       return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
+    if (site.starts_with(kRowPrefix))
+      return {{"points", {2, 4, 8}, 4, "of a thread, neighbours along x"}};
     if (site.starts_with(kWindowPrefix))
       return {{"points", {1, 2, 4, 8}, 4, "of a thread, side by side in the loops of all"},
               {"unroll", {0, 1}, 1, "1: short loops around the loads are unrolled"}};
@@ -98,6 +106,9 @@ class SmemTileStage final : public ParameterMove {
     if (wanted.site.starts_with(kWindowPrefix))
       return windowed(context, wanted.site.substr(kWindowPrefix.size()),
                       wanted.parameters.at("points"), wanted.parameters.at("unroll") == 1, why);
+    if (wanted.site.starts_with(kRowPrefix))
+      return several(context, wanted.site.substr(kRowPrefix.size()), 0, PointOrder::neighbours,
+                     wanted.parameters.at("points"), true, why);
     const std::int64_t tile = wanted.parameters.at("tile");
     if (wanted.site == kSumSite) {
       const auto contraction = find_contraction(context, why);
@@ -133,19 +144,47 @@ class SmemTileStage final : public ParameterMove {
                                          std::int64_t points,
                                          bool unroll,
                                          std::string& why) {
+    const bool flat = context.variant.launch.block[1] == Expression(1);
+    if (points > 1)
+      return several(context, argument, flat ? 0 : 1,
+                     flat ? PointOrder::apart : PointOrder::neighbours, points, unroll, why);
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
-    if (points > 1) {
-      const int axis = context.variant.launch.block[1] == Expression(1) ? 0 : 1;
-      const auto several = points_in_common_loop(context, *kernel, axis, points, why);
-      return several ? windowed({context.spec, *several, context.device}, argument, 1, unroll, why)
-                     : std::nullopt;
-    }
     for (const Array& array : kernel->facts.arrays) {
       if (array.spec_name == argument)
         return window_through_tile(context, *kernel, array, unroll, why);
     }
     return why = "there is no array " + std::string(argument), std::nullopt;
+  }
+
+  /// Several points a thread, their tests before their loops where they can be, and the window.
+  static std::optional<Variant> several(const MoveContext& context,
+                                        std::string_view argument,
+                                        int axis,
+                                        PointOrder order,
+                                        std::int64_t points,
+                                        bool unroll,
+                                        std::string& why) {
+    const auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    const auto made = points_in_common_loop(context, *kernel, axis, points, order, why);
+    if (!made) return std::nullopt;
+    if (const auto tested = without_tests({context.spec, *made, context.device})) {
+      if (auto out = windowed({context.spec, *tested, context.device}, argument, 1, unroll, why))
+        return out;
+    }
+    return windowed({context.spec, *made, context.device}, argument, 1, unroll, why);
+  }
+
+  static std::optional<Variant> without_tests(const MoveContext& context) {
+    std::string why;
+    const auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    for (const auto& loop : kernel->facts.loops) {
+      if (loop->parent != nullptr) continue;
+      if (auto out = tested_before_loop(context, *kernel, *loop, why)) return out;
+    }
+    return std::nullopt;
   }
 };
 

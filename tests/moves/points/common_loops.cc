@@ -178,14 +178,25 @@ TEST_CASE("a condition around a loop holds for some points, and the loop runs fo
     CAPTURE(height);
     MovePath path(filter(height, kChannels));
     path.step("register_block@loop_y(points=4)").runs();
-    CHECK(path.has("inside[u] = r[u] >= 0 && r[u] < height && c >= 0 && c < width;"));
     // What the points share is done once: one weight for all of them.
     const std::size_t loop = path.source().find("for (int p = 0"),
-                      mine = path.source().find("if (inside[u])", loop),
+                      mine = path.source().find("if (r >= 0 && r < height && c >= 0", loop),
                       shared = path.source().find("k = k < 8 ? k + 1 : 0;");
     CHECK(loop < mine);
     CHECK(mine < shared);
     CHECK(path.has("int k = i * 3 + j;"));
+  }
+}
+
+TEST_CASE("a condition that is more than a place is not tested again") {
+  for (const std::string& test :
+       {"in[r * width + c] > 0.0f", "r / (c + 1) < 9", "r + int(sum) >= 0"}) {
+    CAPTURE(test);
+    MovePath path(filter(29, "if (r >= 0 && r < height && c >= 0 && c < width && " + test +
+                                 ") {\n        for (int p = 0; p < 3; p++) sum += p * in[r * width "
+                                 "+ c];\n      }"));
+    path.step("register_block@loop_y(points=2)").runs();
+    CHECK((path.has("bool inside[POINTS];") || path.has("sum[u] += p *")));
   }
 }
 
@@ -252,7 +263,7 @@ TEST_CASE("what stands under a condition of a point keeps its scope") {
                                       loop + "\n      }"}) {
     MovePath path(filter(29, test));
     path.step("register_block@loop_y(points=2)").runs();
-    CHECK(path.has("{\n        bool inside[POINTS];"));
+    CHECK(path.has("{\n        int q = j;"));
   }
 }
 

@@ -220,6 +220,109 @@ TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
   CHECK(holds(refused(begun, "split_reduction@loop:1(splits=4)"), "does not start from zero"));
 }
 
+TEST_CASE("parts of a double sum are added to a float output") {
+  const KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int i = "
+      "blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < N) {\n    double sum = 0;\n    for (int j "
+      "= 0; j < C; j++) sum += x[j * N + i];\n    o[i] = sum;\n  }\n}\n",
+      "sums",
+      {{"o", "output", "float32", "N"},
+       {"x", "input", "float32", "N * C"},
+       {"N", "scalar", "", "", 70},
+       {"C", "scalar", "", "", 45}},
+      "ceil_div(N, 64)", "64", 1e-4);
+  CHECK(holds(reached(spec, "split_reduction@loop:0(splits=4)").source,
+              "atomicAdd(&o[i], (float)(sum));"));
+  MovePath(spec).on_gpu().step("split_reduction@loop:0(splits=4)").runs();
+}
+
+namespace {
+
+/// The place of the greatest of each row, by a loop with `body`; `before` stands in front of it.
+KernelSpec places(const std::string& body,
+                  const std::string& before = "int best = -1, at = -1;",
+                  const std::string& loop = "for (int j = 0; j < C; ++j) {") {
+  return test::kernel_under_test(
+      "extern \"C\" __global__ void places(int* p, int* v, const int* x, const int* q, int N, int "
+      "C) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N) return;\n  " +
+          before + "\n  " + loop + "\n    " + body + "\n  }\n  p[i] = at;\n  v[i] = best;\n}\n",
+      "places",
+      {{"p", "output", "int32", "N"},
+       {"v", "output", "int32", "N"},
+       {"x", "input", "int32", "N * C", 0, {{"kind", "randint"}, {"low", 0}, {"high", 7}}},
+       {"q", "input", "int32", "C", 0, {{"kind", "randint"}, {"low", 0}, {"high", 7}}},
+       {"N", "scalar", "", "", 70},
+       {"C", "scalar", "", "", 45}},
+      "ceil_div(N, 64)", "64", 0);
+}
+
+}  // namespace
+
+TEST_CASE("lanes find the first of equal extrema, and what belongs to it") {
+  const std::string plain = "if (x[i * C + j] > best) { best = x[i * C + j]; at = j; }";
+  const std::vector<KernelSpec> all{
+      places(plain), places(plain, "int best = 3, at = -7;"),
+      places("int e = x[i * C + j]; if (best > e) { at = C - j; best = e; }",
+             "int best = 9, at = 99;"),
+      places(plain, "int best = -1, at = -1;", "for (int j = C - 1; j >= 0; --j) {"),
+      places("if (q[j] != 3) if (best < x[i * C + j]) { best = x[i * C + j]; at = 2 * j + i; }"),
+      places("const float e = x[i * C + j]; if (e > f) { f = e; at = j; best = q[j]; }",
+             "int best = 0, at = 0; float f = 2.0f;"),
+      // at falls while j grows
+      places("if (x[i * C + j] > best) { best = x[i * C + j]; at = j + k; } k -= 2;",
+             "int best = -1, at = -1, k = 0;"),
+      // the name of the other lane's value is taken
+      places("if (x[i * C + j] > best) { best = x[i * C + j]; at = j; best_other = q[j]; }",
+             "int best = -1, at = -1, best_other = 0;"),
+      places("for (int h = 0; h < 3; ++h) { int e = (x[i * C + j] + h * q[j]) % 7; if (e > best) { "
+             "best = e; at = h; } }",
+             "int best = -1, at = -1;", "for (int j = 0; j < C; ++j) {")};
+  for (const KernelSpec& spec : all) {
+    CAPTURE(spec.source);
+    for (const int lanes : {4, 32, 128}) {
+      MovePath path(spec);
+      path.on_gpu();
+      if (&spec == &all.back()) {
+        CHECK_FALSE(path.tried(split(lanes)).empty());  // of the short loop, and of the long one
+      } else {
+        path.step(split(lanes)).runs();
+      }
+    }
+  }
+  CHECK(holds(refused(all[0], "parallelise_row_loop(cluster=2,lanes=128)"), "a cluster"));
+  const Variant out = reached(all[0], split(8));
+  CHECK(holds(out.source, "if (best_other > best || (best_other == best && at_other < at)) {"));
+}
+
+TEST_CASE("what is not the first of equal extrema is left to one thread") {
+  const std::string take = "{ best = x[i * C + j]; at = j; }",
+                    greater = "if (x[i * C + j] > best) ";
+  const std::string usual = "int best = -1, at = -1;";
+  for (const auto& [body, before] : std::vector<std::pair<std::string, std::string>>{
+           {"if (x[i * C + j] >= best) " + take, usual},
+           {greater + "{ best = x[i * C + j] + 1; at = j; }", usual},
+           {greater + "{ best = x[i * C + j]; at = j % 4; }", usual},
+           {greater + "{ best = x[i * C + j]; at = q[j]; }", usual},
+           {greater + "{ best = x[i * C + j]; at = best + j; }", usual},
+           {greater + "{ best = x[i * C + j]; at += j; }", usual},
+           {greater + "{ best = x[i * C + j]; at = j; at = j; }", usual},
+           {greater + take + " sum += best;", usual + " int sum = 0;"},
+           {greater + take + " if (at > 3) sum += j;", usual + " int sum = 0;"},
+           {greater + take + " else at = 0;", usual},
+           {"if (x[i * C + j] > best && j != at) " + take, usual},
+           {greater + take, "int best = -1; volatile int at = -1;"},
+           {greater + take, usual + " int& other = at; other = 5;"},
+           {greater + take, usual + " int* other = &best; *other = 5;"},
+           {greater + "{ best = x[i * C + j]; at = j - 5; }", "int best = -1; unsigned at = 0;"},
+           {greater + take + " if (best == 6) break;", usual},
+           {"double e = x[i * C + j] / 3.0; if (e > f) { f = e; at = j; }",
+            usual + " float f = 0.0f;"},
+           {"int k = q[j]; " + greater + "{ best = x[i * C + j]; at = j + k; }", usual}}) {
+    CAPTURE(body);
+    CHECK_FALSE(MovePath(places(body, before)).on_gpu().tried(split(8)).empty());
+  }
+}
+
 TEST_CASE("a sum that several threads store, or blocks of the second axis take, is not split") {
   const auto sums = [](const std::string& row, const std::string& guard, const std::string& block) {
     return test::kernel_under_test(

@@ -93,8 +93,42 @@ TEST_CASE("the window of a filter with its halo is staged, with or without unrol
   const auto several = [](int points) {
     return "smem_tile_stage@window:in(points=" + std::to_string(points) + ",unroll=1)";
   };
+  const auto row = [](int points) {
+    return "smem_tile_stage@row:in(points=" + std::to_string(points) + ")";
+  };
   CHECK(MovePath(plane(kFilter)).listed("smem_tile_stage") ==
-        std::vector<std::string>{several(4), several(2), kUnrolled, several(8), kWindow});
+        std::vector<std::string>{several(4), several(2), kUnrolled, several(8), kWindow, row(4),
+                                 row(8), row(2)});
+}
+
+TEST_CASE("neighbours along x read their part of the window in packs") {
+  MovePath path(plane(kFilter));
+  path.step("smem_tile_stage@row:in(points=4)").runs();
+  CHECK(path.has("alignas(16) __shared__ float in_tile["));
+  CHECK(path.has("in_tile[45 * i + j + 4 * (int)threadIdx.x + 45 * (int)threadIdx.y + u]"));
+  CHECK(path.has("far from the edges: nothing to test"));
+  MovePath line_of_taps(line("s += in[i + j] * taps[j];"));
+  line_of_taps.step("smem_tile_stage@row:in(points=8)").runs();
+  CHECK(line_of_taps.has("in_tile[j + 8 * (int)threadIdx.x + u]"));
+  MovePath bytes(plane(kFilter, 29, "height * width", "uint8", "unsigned char"));
+  bytes.step("smem_tile_stage@row:in(points=4)").runs();
+  CHECK_FALSE(bytes.has("alignas"));
+}
+
+TEST_CASE("edges that are tested between the loops are tested before them for several points") {
+  const std::string nested = summed(
+      "  for (int i = 0; i < k; i++) {\n    int r = y - k / 2 + i;\n    if (r >= 0 && r < "
+      "height) {\n      for (int j = 0; j < k; j++) {\n        int c = x - k / 2 + j;\n     "
+      "   if (c >= 0 && c < width) s += in[r * width + c] * weights[i * k + j];\n      }\n "
+      "   }\n  }\n");
+  for (const char* step :
+       {"smem_tile_stage@window:in(points=4,unroll=1)",
+        "smem_tile_stage@window:in(points=2,unroll=1)", "smem_tile_stage@row:in(points=4)"}) {
+    CAPTURE(step);
+    MovePath path(plane(nested));
+    path.step(step).runs();
+    CHECK(path.has("far from the edges: nothing to test"));
+  }
 }
 
 TEST_CASE("a window over a line: filters, strides, gaps, and steps back") {
@@ -200,7 +234,8 @@ TEST_CASE("the window of an example of convolution") {
   const auto spec = std::ranges::find(specs, "mask_filter", &KernelSpec::name);
   REQUIRE(spec != specs.end());
   MovePath path(*spec);
-  path.step("register_block@loop_y(points=4)").step(kUnrolled).runs();
+  path.step("register_block@loop_y(points=4)").step("pad_tail_and_mask@loop:1").step(kUnrolled);
+  path.runs();
   CHECK(path.has("in_tile[68]["));
   MovePath at_once(*spec);
   at_once.step("smem_tile_stage@window:in(points=4,unroll=1)").runs();
