@@ -90,7 +90,7 @@ class Drafting {
     for (const ThreadExtent& extent : layout_.block) {
       if (extent.in_text && !extent.tunable.empty()) text.settable.insert(extent.tunable);
     }
-    for (const auto& [name, unused] : options_.constants) text.settable.insert(name);
+    for (const auto& [constant, unused] : options_.constants) text.settable.insert(constant);
     source_ = final_text(text);
     return {.spec = spec(tensors).dump(2) + "\n", .source = source_};
   }

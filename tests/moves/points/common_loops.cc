@@ -189,7 +189,7 @@ TEST_CASE("a condition around a loop holds for some points, and the loop runs fo
 }
 
 TEST_CASE("a condition that is more than a place is not tested again") {
-  for (const std::string& test :
+  for (const std::string test :
        {"in[r * width + c] > 0.0f", "r / (c + 1) < 9", "r + int(sum) >= 0"}) {
     CAPTURE(test);
     MovePath path(filter(29, "if (r >= 0 && r < height && c >= 0 && c < width && " + test +
