@@ -96,12 +96,14 @@ class Uses {
     for (; words_.text(next) == "[" && indices.size() < accessor.rank;
          next = words_.closing(next) + 1)
       indices.push_back(text(next + 1, words_.closing(next)));
-    if (indices.size() == accessor.rank) {
-      out += name + "[" + offset(name, indices) + "]";
-      return next;
-    }
     const std::string_view call = words_.text(next) == "." ? words_.text(next + 1) : "";
     const bool plain = words_.text(next + 2) == "(" && words_.text(next + 3) == ")";
+    if (indices.size() == accessor.rank) {
+      const std::string element = name + "[" + offset(name, indices) + "]";
+      const bool address = call == "data" && plain, value = call == "ldg" && plain;
+      out += address ? "(&" + element + ")" : element;
+      return address || value ? next + 4 : next;
+    }
     if (call == "data" && plain) {
       const std::string rest = product_of(name, accessor, indices.size());
       out += indices.empty() ? name

@@ -220,6 +220,8 @@ TEST_CASE("an accessor becomes a pointer and sizes, its elements offsets without
   CHECK(rewritten(" f(x[1].data(), x.stride(0), x.data()); ", why)
             .find("f((x + ((1)) * (x_size1 * x_size2)), (x_size1 * x_size2), x)") !=
         std::string::npos);
+  CHECK(rewritten(" atomicAdd(i[n].data(), i[0].ldg()); ", why)
+            .find("atomicAdd((&i[(n)]), i[(0)]);") != std::string::npos);
   CHECK(rewritten(" auto row = x[n]; ", why).empty());
   CHECK(why.starts_with("parameter x, a tensor accessor that is used otherwise"));
   // a name of its own would hide the new parameter
