@@ -260,10 +260,14 @@ int init(const Arguments& arguments, const Program& program) {
     throw bad_input(file, name,
                     "a kernel that a spec can be drafted for, but " + wrong +
                         "; write the spec by hand (docs/spec.md)");
-  if (!captured && !published)
+  const bool asks = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  if (!captured && !published) {
+    if (asks)
+      std::fprintf(stderr, "%s is launched once on the host, to see how far it reaches\n",
+                   name.c_str());
     draft.spec = with_reached_shapes(draft, spec_path.string(), program.path);
-  if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1)
-    draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
+  }
+  if (asks) draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
   write_file_atomically(text_path, draft.source);
   write_file_atomically(spec_path, draft.spec);
   if (data) data->keep();

@@ -91,13 +91,11 @@ void add_kernels(const Shipment& shipment, const CompiledShipment& compiled, Pla
   out["DECISIONS"] = decisions;
   out["TRIES"] = tries;
   out["NAME_TABLES"] = tables;
-  out["KERNELS"] = kernel_plan(shipment, shipment.original());
-  for (const ShippedKernel& kernel : shipment.kernels())
-    if (&kernel != &shipment.original()) out["KERNELS"] += kernel_plan(shipment, kernel);
+  out["KERNELS"] =
+      all("", [&](const ShippedKernel& kernel) { return kernel_plan(shipment, kernel); });
   out["KERNEL_PARAMETERS"] = listed("const kernel_t* ", "");
   out["KERNEL_ARRAYS"] = listed(name + "_", "_kernels");
   out["KERNEL_MEMBERS"] = listed("kernels->", "");
-  out["FUNCTIONS"] = listed("kernels->", "");
   out["MODULES"] = listed("&kernels->", "_module");
   out["MODULE_MEMBERS"] = listed("*", "_module");
   out["FILE_PARAMETERS"] = listed("const char* ", "");
@@ -182,7 +180,7 @@ std::string contract_text(const Shipment& shipment) {
   std::string out;
   for (const ShippedKernel& kernel : shipment.kernels()) {
     if (&kernel == &shipment.original()) continue;
-    if (several)
+    if (several || !kernel.by_finals)
       out += "`" + kernel.name + "_kernel.cu`" +
              (kernel.by_finals ? "" : ", judged and timed by the search, not by finals") + "\n\n";
     for (const std::string& line : contract_lines(kernel)) out += "- " + line + "\n";

@@ -137,6 +137,7 @@ void Shipment::add_portfolio() {
     kernels_.back().compiled_in.insert(kernel.when.begin(), kernel.when.end());
   }
   if (kernels_.empty()) return;
+  of_portfolio_ = true;
   speedup_ = portfolio->speedup;
   interval_.reset();
 }
@@ -200,7 +201,7 @@ std::string Shipment::provenance_json() const {
     for (const auto& [name, value] : kernel.compiled_in) one["compiled_in"][name] = value;
     out["kernels"].push_back(one);
   }
-  if (kernels_.size() > 2) out["portfolio_speedup"] = speedup_;
+  if (of_portfolio_) out["portfolio_speedup"] = speedup_;
   return json_text(out, 2);
 }
 

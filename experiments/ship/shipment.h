@@ -96,7 +96,7 @@ class Shipment {
   const Workload* primary_ = nullptr;
   BestSummary summary_;
   std::size_t node_ = 0;
-  bool has_versions_ = false;
+  bool has_versions_ = false, of_portfolio_ = false;
   double speedup_ = 1;
   std::optional<Interval> interval_;
   std::string refusal_;

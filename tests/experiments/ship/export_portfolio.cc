@@ -127,6 +127,12 @@ TEST_CASE("a run of several sizes is exported with the kernels of its portfolio"
                                  "code/best_1.sm_90.cubin", "twice_best_1.cu"})
     CHECK_MESSAGE(fs::exists(fs::path(exported_portfolio()) / file), file);
   const std::string page = read_file(exported_portfolio() + "/README.md");
+  // that no finals judged a kernel is said where its contract is
+  for (const json& kernel : provenance["kernels"]) {
+    const std::string heading = "`" + kernel["name"].get<std::string>() + "_kernel.cu`";
+    const bool said = page.find(heading + ", judged and timed by the search") != std::string::npos;
+    CHECK(said != kernel["by_finals"].get<bool>());
+  }
   CHECK(page.find("2 kernels for different sizes") != std::string::npos);
   CHECK(page.find("Not in the test: odd") != std::string::npos);
 }
