@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/init/kernel_signature.h"
+#include "experiments/project/kernel_signature.h"
 #include "moves/model/facts.h"
 
 namespace warpath {

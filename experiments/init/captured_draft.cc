@@ -15,8 +15,8 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/spec/expression.h"
-#include "experiments/init/kernel_signature.h"
 #include "experiments/init/thread_layout.h"
+#include "experiments/project/kernel_signature.h"
 
 namespace warpath {
 

@@ -10,8 +10,8 @@
 
 #include "engine/spec/expression.h"
 #include "experiments/init/index_bounds.h"
-#include "experiments/init/kernel_signature.h"
 #include "experiments/init/thread_layout.h"
+#include "experiments/project/kernel_signature.h"
 #include "moves/model/facts.h"
 
 namespace warpath {

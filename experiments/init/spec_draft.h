@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/init/host_launch.h"
+#include "experiments/project/host_launch.h"
 #include "moves/syntax/unit.h"
 
 namespace warpath {

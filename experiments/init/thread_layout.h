@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/init/host_launch.h"
-#include "experiments/init/kernel_signature.h"
+#include "experiments/project/host_launch.h"
+#include "experiments/project/kernel_signature.h"
 #include "moves/model/facts.h"
 
 namespace warpath {

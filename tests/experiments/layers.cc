@@ -37,7 +37,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
      {"options", "driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
     {"experiments",
      {"setup", "console", "propose", "evaluate", "study", "report", "agent", "capture", "exchange",
-      "init", "ship", "commands"}}};
+      "project", "init", "ship", "commands"}}};
 
 /// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner
 /// is left out: kernels include it, the program does not. So are the texts below tests/data.

@@ -4,7 +4,7 @@
 #include <array>
 #include <regex>
 
-#include "experiments/init/kernel_signature.h"
+#include "experiments/project/kernel_signature.h"
 
 namespace warpath::test {
 

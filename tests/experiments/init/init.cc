@@ -8,8 +8,8 @@
 
 #include "engine/spec/local_headers.h"
 #include "engine/spec/spec_load.h"
-#include "experiments/init/host_launch.h"
 #include "experiments/init/spec_draft.h"
+#include "experiments/project/host_launch.h"
 #include "moves/contract/kernel_contract.h"
 #include "tests/experiments/program.h"
 #include "tests/support/host_runs.h"

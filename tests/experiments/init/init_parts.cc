@@ -6,15 +6,15 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "experiments/init/accessor_parameters.h"
 #include "experiments/init/argument_sizes.h"
-#include "experiments/init/constant_sizes.h"
 #include "experiments/init/guesses.h"
-#include "experiments/init/host_launch.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
-#include "experiments/init/kernel_signature.h"
-#include "experiments/init/struct_parameters.h"
+#include "experiments/project/accessor_parameters.h"
+#include "experiments/project/constant_sizes.h"
+#include "experiments/project/host_launch.h"
+#include "experiments/project/kernel_signature.h"
+#include "experiments/project/struct_parameters.h"
 #include "moves/model/facts.h"
 
 using namespace warpath;

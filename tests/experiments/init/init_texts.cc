@@ -8,13 +8,13 @@
 
 #include "experiments/init/analysis_text.h"
 #include "experiments/init/argument_sizes.h"
-#include "experiments/init/foreign_names.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
-#include "experiments/init/kernel_text.h"
-#include "experiments/init/project_folders.h"
-#include "experiments/init/project_text.h"
-#include "experiments/init/reading_options.h"
+#include "experiments/project/foreign_names.h"
+#include "experiments/project/kernel_text.h"
+#include "experiments/project/project_folders.h"
+#include "experiments/project/project_text.h"
+#include "experiments/project/reading_options.h"
 #include "moves/model/facts.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "experiments/init/project_text.h"
+#include "experiments/project/project_text.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #include "engine/text/source_text.h"
 #include "engine/text/tokens.h"
 #include "experiments/exchange/solution_text.h"
-#include "experiments/init/project_folders.h"
+#include "experiments/project/project_folders.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiments/init/foreign_names.h"
+#include "experiments/project/foreign_names.h"
 
 #include <algorithm>
 #include <regex>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/kernel_words.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiments/init/kernel_signature.h"
+#include "experiments/project/kernel_signature.h"
 
 #include <algorithm>
 #include <regex>
@@ -6,7 +6,7 @@
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
 #include "engine/text/vector_type.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/kernel_words.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {

@@ -1,4 +1,4 @@
-#include "experiments/init/reading_options.h"
+#include "experiments/project/reading_options.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/text/tokens.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/kernel_words.h"
 
 namespace warpath {
 

@@ -1,4 +1,4 @@
-#include "experiments/init/kernel_text.h"
+#include "experiments/project/kernel_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,7 @@
 #include "engine/base/dtype.h"
 #include "engine/text/function_text.h"
 #include "engine/text/tokens.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/kernel_words.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 

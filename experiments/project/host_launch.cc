@@ -1,4 +1,4 @@
-#include "experiments/init/host_launch.h"
+#include "experiments/project/host_launch.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "experiments/init/constant_sizes.h"
+#include "experiments/project/constant_sizes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "engine/base/ascii.h"
 #include "engine/text/source_edit.h"
 #include "engine/text/tokens.h"
-#include "experiments/init/kernel_signature.h"
+#include "experiments/project/kernel_signature.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath {

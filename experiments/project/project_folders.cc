@@ -1,4 +1,4 @@
-#include "experiments/init/project_folders.h"
+#include "experiments/project/project_folders.h"
 
 #include <algorithm>
 #include <array>

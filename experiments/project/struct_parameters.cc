@@ -1,4 +1,4 @@
-#include "experiments/init/struct_parameters.h"
+#include "experiments/project/struct_parameters.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
-#include "experiments/init/kernel_signature.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/kernel_signature.h"
+#include "experiments/project/kernel_words.h"
 #include "moves/syntax/words.h"
 
 namespace warpath {

@@ -1,4 +1,4 @@
-#include "experiments/init/accessor_parameters.h"
+#include "experiments/project/accessor_parameters.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "engine/text/source_edit.h"
-#include "experiments/init/host_launch.h"
-#include "experiments/init/kernel_words.h"
+#include "experiments/project/host_launch.h"
+#include "experiments/project/kernel_words.h"
 
 namespace warpath {
 namespace {
