@@ -181,6 +181,7 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
   const std::size_t rank = std::clamp<std::size_t>(most, 1, 4) - 1;
   const std::int64_t multiple = size_step(question.multiples);
   ArgumentSizes out;
+  out.elements_at_once = question.elements_at_once;
   for (const std::string& name : question.integers) {
     const bool extent = question.extents.contains(name);
     std::int64_t gpu = 1, host = 1;
@@ -207,7 +208,9 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
       host = extent ? std::min(host, gpu) : gpu;
     } else {
       out.why[name] = extent ? "a size that nothing in the text states"
-                             : "a number that nothing in the text states";
+                      : question.choices.contains(name)
+                          ? std::string(kFirstEnumerator)
+                          : "a number that nothing in the text states";
     }
     out.gpu[name] = gpu;
     out.host[name] = host;
@@ -237,7 +240,7 @@ void ArgumentSizes::settle_strides() {
     for (const auto& [name, extent] : strides) {
       try {
         const std::int64_t value = extent.evaluate(*values, "stride");
-        if (value <= INT32_MAX) values->at(name) = value;
+        if (value <= INT32_MAX) values->at(name) = rounded_up(value, elements_at_once);
       } catch (const Error&) {
         continue;  // larger than any number
       }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/spec/expression.h"
@@ -16,10 +17,14 @@ struct ArgumentSizes {
   std::map<std::string, std::string> why;  ///< by name, of the guessed ones
   /// Of the guessed ones that are strides and nothing else: the extent of what lies within them.
   std::map<std::string, Expression> strides{};
+  std::int64_t elements_at_once = 1;  ///< of which strides are multiples: rows read as vectors
 
-  /// Gives the strides the values of their extents.
+  /// Gives the strides the values of their extents, rounded up to whole vectors.
   void settle_strides();
 };
+
+/// Why an enumeration is 0 where nothing gives its value.
+inline constexpr std::string_view kFirstEnumerator = "the first of an enumeration is taken";
 
 /// What the sizes of a kernel are chosen by.
 struct SizeQuestion {
@@ -38,6 +43,7 @@ struct SizeQuestion {
   std::map<std::string, std::int64_t> steps{};
   std::set<std::string> whole{};  ///< of these the ones that are whole blocks in any case
   std::map<std::string, std::string> strides{};  ///< as ArgumentSizes::strides, over other integers
+  std::int64_t elements_at_once = 1;             ///< elements_read_at_once of the text
 };
 
 /// A product that must not exceed a number.

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/init/argument_sizes.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/spec_problems.h"
 #include "runners/host/judge/trial.h"
@@ -28,10 +29,54 @@ json* guess_at(json& guesses, const std::string& path) {
   return found == guesses.end() ? nullptr : &*found;
 }
 
+/// `document`, then with the next enumerators in the place of the first: a kernel may trap on one
+/// that stands for none.
+std::vector<json> with_other_enumerators(const json& document) {
+  constexpr int kMostEnumerators = 8;
+  std::vector<json> out{document};
+  for (std::size_t g = 0; g < document.value("guessed", json::array()).size(); ++g) {
+    if (document["guessed"][g].at("why") != kFirstEnumerator) continue;
+    const std::string path = document["guessed"][g].at("path");
+    for (int value = 1; value < kMostEnumerators; ++value) {
+      json& other = out.emplace_back(document);
+      other[json::json_pointer(path)] = value;
+      other["guessed"][g]["why"] =
+          "of an enumeration the first with which a launch on the host ends";
+    }
+  }
+  return out;
+}
+
 /// An extent `factor` times as large.
 json times(const json& extent, std::int64_t factor) {
   if (extent.is_number_integer()) return extent.get<std::int64_t>() * factor;
   return std::to_string(factor) + " * (" + extent.get<std::string>() + ")";
+}
+
+/// Makes the shapes hold the elements that were reached.
+void enlarge(json& document,
+             const KernelSpec& spec,
+             const Workload& workload,
+             const std::map<std::string, std::int64_t>& reached) {
+  json guesses = document.value("guessed", json::array());
+  for (std::size_t i = 0; i < spec.io.args.size(); ++i) {
+    const ArgSpec& arg = spec.io.args[i];
+    if (arg.type != ArgType::tensor) continue;
+    std::int64_t declared = 1;
+    for (const std::int64_t extent : spec.shape_of(arg, workload)) declared *= extent;
+    const std::int64_t elements = reached.at(arg.name);
+    if (elements <= declared || declared == 0) continue;
+    const std::string path = shape_path(i);
+    json& shape = document[json::json_pointer(path)];
+    shape[0] = times(shape[0], (elements + declared - 1) / declared);
+    const std::string why = "a launch on the host reached up to " + std::to_string(elements) +
+                            " elements of " + arg.name + " in workload " + workload.name;
+    if (json* const guess = guess_at(guesses, path))
+      (*guess)["why"] = guess->at("why").get<std::string>() + "; " + why;
+    else
+      guesses.push_back({{"path", path}, {"why", why}});
+  }
+  if (!guesses.empty()) document["guessed"] = guesses;
 }
 
 }  // namespace
@@ -63,36 +108,22 @@ std::string draft_problem(const SpecDraft& draft, const std::string& file) {
 std::string with_reached_shapes(const SpecDraft& draft,
                                 const std::string& file,
                                 const std::string& program) {
-  json document = json::parse(draft.spec);
-  json guesses = document.value("guessed", json::array());
-  const KernelSpec spec = specs_of(draft, file).front();
   DeviceFacts host;
   host.runner = "host";
-  const auto workloads = workloads_for(spec, host);
-  if (workloads.empty()) return draft.spec;
-  const Workload& workload = *workloads.front();
-  const auto reached =
-      host::reached_elements(spec, workload, default_options().of<HostOptions>(), program);
-  if (!reached) return draft.spec;
-  for (std::size_t i = 0; i < spec.io.args.size(); ++i) {
-    const ArgSpec& arg = spec.io.args[i];
-    if (arg.type != ArgType::tensor) continue;
-    std::int64_t declared = 1;
-    for (const std::int64_t extent : spec.shape_of(arg, workload)) declared *= extent;
-    const std::int64_t elements = reached->at(arg.name);
-    if (elements <= declared || declared == 0) continue;
-    const std::string path = shape_path(i);
-    json& shape = document[json::json_pointer(path)];
-    shape[0] = times(shape[0], (elements + declared - 1) / declared);
-    const std::string why = "a launch on the host reached up to " + std::to_string(elements) +
-                            " elements of " + arg.name + " in workload " + workload.name;
-    if (json* const guess = guess_at(guesses, path))
-      (*guess)["why"] = guess->at("why").get<std::string>() + "; " + why;
-    else
-      guesses.push_back({{"path", path}, {"why", why}});
+  for (json& document : with_other_enumerators(json::parse(draft.spec))) {
+    SpecDraft tried = draft;
+    tried.spec = document.dump();
+    const KernelSpec spec = specs_of(tried, file).front();
+    const auto workloads = workloads_for(spec, host);
+    if (workloads.empty()) break;
+    const Workload& workload = *workloads.front();
+    const auto reached =
+        host::reached_elements(spec, workload, default_options().of<HostOptions>(), program);
+    if (!reached) continue;
+    enlarge(document, spec, workload, *reached);
+    return document.dump(2) + "\n";
   }
-  if (!guesses.empty()) document["guessed"] = guesses;
-  return document.dump(2) + "\n";
+  return draft.spec;
 }
 
 }  // namespace warpath

@@ -209,7 +209,8 @@ class Drafting {
     for (const KernelParameter& p : parameters_) {
       if (p.pointer) least = std::min<std::int64_t>(least, info(p.dtype).size_bytes * p.lanes);
     }
-    question.multiples.insert(elements_read_at_once(source_, least));
+    question.elements_at_once = elements_read_at_once(source_, least);
+    question.multiples.insert(question.elements_at_once);
     question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);

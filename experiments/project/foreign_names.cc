@@ -59,12 +59,129 @@ std::size_t begin_of(const Words& words, std::size_t i) {
 
 std::set<std::string, std::less<>> declared_types(const Words& words) {
   std::set<std::string, std::less<>> out;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string_view before = words.text(i - 1);
-    if (before == "struct" || before == "class" || before == "using") out.emplace(words.text(i));
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string_view word = words.text(i);
+    if (word == "using") out.emplace(words.text(i + 1));
+    if (word != "struct" && word != "class") continue;
+    // all names before the body, such as those of attributes
+    for (std::size_t k = i + 1; words.is_name(k) || words.text(k) == "("; ++k) {
+      if (words.is_name(k)) out.emplace(words.text(k));
+      if (words.text(k) == "(") k = words.closing(k);
+    }
   }
   return out;
 }
+
+/// A rule a kind of name; each adds its edits and what stands for the names.
+class ForeignNames {
+ public:
+  ForeignNames(const std::string& source, std::map<std::string, std::string>& replaced)
+      : source_(source),
+        words_(source),
+        types_(declared_types(words_)),
+        functions_(declared_functions(source, words_)),
+        replaced_(replaced) {}
+
+  std::string written_out() {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (!words_.is_name(i)) continue;
+      name_ = std::string(words_.text(i));
+      if (words_.text(i + 1) == "<" && !types_.contains(name_)) {
+        cast(i);
+        numerics(i);
+      } else if (words_.text(i + 1) == "(" && !functions_.contains(name_)) {
+        ceiling(i);
+        atomic(i);
+      }
+      element_type(i);
+    }
+    for (const std::string& header : headers_) edits_.push_back({0, 0, header});
+    return edited(source_, std::move(edits_));
+  }
+
+ private:
+  /// `ScalarConvert<From, To>::to(x)`.
+  void cast(std::size_t i) {
+    static const std::regex kCast("\\w*(convert|cast)", std::regex::icase);
+    if (!std::regex_match(name_, kCast)) return;
+    std::size_t close = 0;
+    const std::vector<std::string> types = types_in(words_, i + 1, close);
+    const std::size_t open = close + 3;
+    if (types.size() != 2 || words_.text(close + 1) != "::" || words_.text(open) != "(") return;
+    const std::size_t end = words_.closing(open);
+    if (end == words_.size()) return;
+    edits_.push_back(
+        {begin_of(words_, i), words_[open].begin,
+         replacement_mark(name_) + "static_cast<" + types[1] + ">(static_cast<" + types[0] + ">"});
+    edits_.push_back({words_[end].end, words_[end].end, ")"});
+    replaced_[name_] = "a cast to its last argument";
+  }
+
+  /// `THCNumerics<T>::exp(x)`.
+  void numerics(std::size_t i) {
+    static const std::set<std::string_view> kFunctions{
+        "abs",  "acos",  "asin", "atan",  "ceil",  "cos",   "cosh",  "erf",  "exp",   "floor",
+        "log",  "max",   "min",  "pow",   "round", "sin",   "sinh",  "sqrt", "tan",   "tanh",
+        "erfc", "exp10", "exp2", "expm1", "fmod",  "log10", "log1p", "log2", "rsqrt", "trunc"};
+    if (!name_.ends_with("Numerics")) return;
+    std::size_t close = 0;
+    if (types_in(words_, i + 1, close).size() != 1 || words_.text(close + 1) != "::") return;
+    if (!kFunctions.contains(words_.text(close + 2)) || words_.text(close + 3) != "(") return;
+    edits_.push_back({begin_of(words_, i), words_[close + 2].begin, replacement_mark(name_)});
+    replaced_[name_] = "the function of this name";
+  }
+
+  /// `CeilDiv(a, b)`, as text, so that it may stand for any two integers.
+  void ceiling(std::size_t i) {
+    static const std::regex kCeiling("\\w*(ceil_?div|div_?ceil|div_?up)\\w*", std::regex::icase);
+    if (!std::regex_match(name_, kCeiling)) return;
+    const std::size_t end = words_.closing(i + 1);
+    std::vector<std::size_t> commas;
+    for (std::size_t k = i + 2, depth = 0; k < end; ++k) {
+      const std::string_view word = words_.text(k);
+      if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
+      if (word == ")" || word == "]" || word == "}" || word == ">") depth -= depth > 0 ? 1 : 0;
+      if (word == "," && depth == 0) commas.push_back(k);
+    }
+    if (end == words_.size() || commas.size() != 1) return;
+    const std::string by =
+        source_.substr(words_[commas[0]].end, words_[end].begin - words_[commas[0]].end);
+    edits_.push_back({begin_of(words_, i), words_[i + 1].end, replacement_mark(name_) + "((("});
+    edits_.push_back({words_[commas[0]].begin, words_[commas[0]].end, ") + ("});
+    edits_.push_back({words_[end].begin, words_[end].end, ") - 1) / (" + by + "))"});
+    replaced_[name_] = "a quotient that is rounded up";
+  }
+
+  /// `gpuAtomicAdd(p, x)`, `gpuAtomicAddNoReturn(p, x)`.
+  void atomic(std::size_t i) {
+    static const std::regex kAtomic("gpuAtomic([A-Z][a-z]+)(NoReturn)?");
+    std::smatch parts;
+    if (!std::regex_match(name_, parts, kAtomic)) return;
+    edits_.push_back(
+        {begin_of(words_, i), words_[i].end, replacement_mark(name_) + "atomic" + parts[1].str()});
+    replaced_[name_] = "atomic" + parts[1].str();
+  }
+
+  /// `at::Half`, `c10::BFloat16`: CUDA's types of these formats.
+  void element_type(std::size_t i) {
+    const bool half = name_ == "Half", brain = name_ == "BFloat16";
+    if (!(half || brain) || i < 2 || words_.text(i - 1) != "::" || types_.contains(name_)) return;
+    if (words_.text(i - 2) != "at" && words_.text(i - 2) != "c10") return;
+    if (source_.find(name_ + "::") != std::string::npos) return;  // its members are not CUDA's
+    const std::string type = half ? "__half" : "__nv_bfloat16";
+    edits_.push_back({begin_of(words_, i), words_[i].end, replacement_mark(name_) + type});
+    headers_.insert(half ? "#include <cuda_fp16.h>\n" : "#include <cuda_bf16.h>\n");
+    replaced_[name_] = type;
+  }
+
+  const std::string& source_;
+  Words words_;
+  std::set<std::string, std::less<>> types_, functions_;
+  std::map<std::string, std::string>& replaced_;
+  std::string name_;
+  std::vector<Edit> edits_;
+  std::set<std::string> headers_;
+};
 
 }  // namespace
 
@@ -74,50 +191,7 @@ std::string replacement_mark(const std::string& name) {
 
 std::string with_foreign_names(const std::string& source,
                                std::map<std::string, std::string>& replaced) {
-  static const std::regex kCast("\\w*(convert|cast)", std::regex::icase);
-  const Words words(source);
-  const auto declared = declared_types(words);
-  std::vector<Edit> edits;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words.is_name(i) || words.text(i + 1) != "<") continue;
-    const std::string name(words.text(i));
-    if (declared.contains(name) || !std::regex_match(name, kCast)) continue;
-    std::size_t close = 0;
-    const std::vector<std::string> types = types_in(words, i + 1, close);
-    const std::size_t open = close + 3;
-    if (types.size() != 2 || words.text(close + 1) != "::" || words.text(open) != "(") continue;
-    const std::size_t end = words.closing(open);
-    if (end == words.size()) continue;
-    edits.push_back(
-        {begin_of(words, i), words[open].begin,
-         replacement_mark(name) + "static_cast<" + types[1] + ">(static_cast<" + types[0] + ">"});
-    edits.push_back({words[end].end, words[end].end, ")"});
-    replaced[name] = "a cast to its last argument";
-  }
-  static const std::regex kCeiling("\\w*(ceil_?div|div_?ceil|div_?up)\\w*", std::regex::icase);
-  const auto functions = declared_functions(source, words);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words.is_name(i) || words.text(i + 1) != "(") continue;
-    const std::string name(words.text(i));
-    if (functions.contains(name) || !std::regex_match(name, kCeiling)) continue;
-    const std::size_t end = words.closing(i + 1);
-    std::vector<std::size_t> commas;
-    for (std::size_t k = i + 2, depth = 0; k < end; ++k) {
-      const std::string_view word = words.text(k);
-      if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
-      if (word == ")" || word == "]" || word == "}" || word == ">") depth -= depth > 0 ? 1 : 0;
-      if (word == "," && depth == 0) commas.push_back(k);
-    }
-    if (end == words.size() || commas.size() != 1) continue;
-    // as text, so that it may stand for any two integers
-    const std::string by =
-        source.substr(words[commas[0]].end, words[end].begin - words[commas[0]].end);
-    edits.push_back({begin_of(words, i), words[i + 1].end, replacement_mark(name) + "((("});
-    edits.push_back({words[commas[0]].begin, words[commas[0]].end, ") + ("});
-    edits.push_back({words[end].begin, words[end].end, ") - 1) / (" + by + "))"});
-    replaced[name] = "a quotient that is rounded up";
-  }
-  return edited(source, std::move(edits));
+  return ForeignNames(source, replaced).written_out();
 }
 
 }  // namespace warpath

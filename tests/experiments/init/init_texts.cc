@@ -206,8 +206,24 @@ TEST_CASE("a function that nothing declares is what it is named for, behind its 
                                            {"ScalarConvert", "a cast to its last argument"},
                                            {"divUp", "a quotient that is rounded up"}});
   replaced.clear();
+  CHECK(with_foreign_names("y[i] = g - THCNumerics<T>::exp(x); at::gpuAtomicAddNoReturn(y, x);",
+                           replaced) ==
+        "y[i] = g - /* THCNumerics */ exp(x); /* gpuAtomicAddNoReturn */ atomicAdd(y, x);");
+  CHECK(
+      with_foreign_names("void f(at::Half* x, c10::BFloat16 y);", replaced) ==
+      "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\nvoid f(/* Half */ __half* x, /* BFloat16 */ "
+      "__nv_bfloat16 y);");
+  CHECK(replaced == std::map<std::string, std::string>{{"BFloat16", "__nv_bfloat16"},
+                                                       {"Half", "__half"},
+                                                       {"THCNumerics", "the function of this name"},
+                                                       {"gpuAtomicAddNoReturn", "atomicAdd"}});
+  replaced.clear();
   for (const char* const own :
-       {"template <class A, class B> struct ScalarConvert { static B to(A); };\n"
+       {"void gpuAtomicAdd(int*, int);\nint f() { gpuAtomicAdd(p, 1); }", "my::Half x;",
+        "at::Half x = at::Half::from_bits(1);",
+        "namespace at { struct alignas(2) API Half { short x; }; }\nat::Half y;",
+        "y = THCNumerics<T>::own(x);",
+        "template <class A, class B> struct ScalarConvert { static B to(A); };\n"
         "y = ScalarConvert<float, int>::to(x);",
         "y = Scale<float, int>::to(x);", "y = bit_cast<float>(x);",
         "int ceil_div(int a, int b);\nint f() { return ceil_div(1, 2); }",
@@ -376,6 +392,14 @@ TEST_CASE("strides follow the sizes that they are made of, also where these are 
   CHECK(sizes.gpu.at("w") <= 64);
   CHECK(sizes.gpu.at("line") == sizes.gpu.at("w"));
   CHECK(sizes.host.at("line") == sizes.host.at("w"));
+  CHECK(argument_sizes({.integers = {"w", "line"},
+                        .extents = {"w", "line"},
+                        .of_grid = {"w"},
+                        .multiples = {},
+                        .given = {{"w", 125}},
+                        .strides = {{"line", "w"}},
+                        .elements_at_once = 4})
+            .gpu.at("line") == 128);  // a row of vectors begins where one does
 }
 
 TEST_CASE("a size that a launch gives in whole blocks has whole blocks on the host") {

@@ -70,6 +70,27 @@ __global__ void twice(float* y, const float* x, int n) {
   CHECK(made.spec["kernel"]["io"]["args"][1]["tensor_spec"]["shape"] == json::array({"n"}));
 }
 
+TEST_CASE("of an enumeration the first value with which a launch ends is taken") {
+  const Drafted made = drafted(R"(
+#include <assert.h>
+enum Activation { kDefault, kNone, kTwice };
+__device__ float activate(float x, Activation how) {
+  switch (how) {
+    case kNone: return x;
+    case kTwice: return 2 * x;
+    default: assert(false);
+  }
+  return 0;
+}
+__global__ void scale(float* y, const float* x, int n, Activation how) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = activate(x[i], how);
+}
+)");
+  CHECK(made.verified);
+  CHECK(made.spec["kernel"]["io"]["args"][3]["value"] == 1);
+}
+
 TEST_CASE("rows that are read as vectors are whole vectors") {
   CHECK(elements_read_at_once("*reinterpret_cast<const float4*>(x + i)", 4) == 4);
   CHECK(elements_read_at_once("((int4 const *)x)[i]", 2) == 8);
