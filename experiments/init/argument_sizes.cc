@@ -86,6 +86,11 @@ bool fit(ArgumentSizes& sizes,
 
 }  // namespace
 
+bool is_leading_dimension(const std::string& name) {
+  static const std::regex kName("ld_?[a-z]?|.*leading_dim.*", std::regex::icase);
+  return std::regex_match(name, kName);
+}
+
 std::set<std::string> names_divided_by(const std::string& text) {
   const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
   const auto word = [&](std::size_t i) {
@@ -181,7 +186,6 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
   const std::size_t rank = std::clamp<std::size_t>(most, 1, 4) - 1;
   const std::int64_t multiple = size_step(question.multiples);
   ArgumentSizes out;
-  out.elements_at_once = question.elements_at_once;
   for (const std::string& name : question.integers) {
     const bool extent = question.extents.contains(name);
     std::int64_t gpu = 1, host = 1;
@@ -226,6 +230,16 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
       }
     }
   }
+  for (const std::string& name : question.integers) {
+    if (question.extents.contains(name) || !out.why.contains(name) || !is_leading_dimension(name))
+      continue;
+    for (const std::string& extent : question.extents) {
+      if (!out.gpu.contains(extent)) continue;
+      out.gpu[name] = std::max(out.gpu[name], out.gpu[extent]);
+      out.host[name] = std::max(out.host[name], out.host[extent]);
+    }
+    out.why[name] = "a row's stride; the largest size is taken";
+  }
   for (const auto& [name, extent] : question.strides) {
     if (!out.why.contains(name)) continue;
     out.strides.emplace(name, Expression::parse(extent, "stride"));
@@ -240,7 +254,7 @@ void ArgumentSizes::settle_strides() {
     for (const auto& [name, extent] : strides) {
       try {
         const std::int64_t value = extent.evaluate(*values, "stride");
-        if (value <= INT32_MAX) values->at(name) = rounded_up(value, elements_at_once);
+        if (value <= INT32_MAX) values->at(name) = value;
       } catch (const Error&) {
         continue;  // larger than any number
       }

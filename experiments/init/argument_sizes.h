@@ -17,9 +17,8 @@ struct ArgumentSizes {
   std::map<std::string, std::string> why;  ///< by name, of the guessed ones
   /// Of the guessed ones that are strides and nothing else: the extent of what lies within them.
   std::map<std::string, Expression> strides{};
-  std::int64_t elements_at_once = 1;  ///< of which strides are multiples: rows read as vectors
 
-  /// Gives the strides the values of their extents, rounded up to whole vectors.
+  /// Gives the strides the values of their extents.
   void settle_strides();
 };
 
@@ -43,7 +42,6 @@ struct SizeQuestion {
   std::map<std::string, std::int64_t> steps{};
   std::set<std::string> whole{};  ///< of these the ones that are whole blocks in any case
   std::map<std::string, std::string> strides{};  ///< as ArgumentSizes::strides, over other integers
-  std::int64_t elements_at_once = 1;             ///< elements_read_at_once of the text
 };
 
 /// A product that must not exceed a number.
@@ -51,6 +49,9 @@ struct SizeLimit {
   std::vector<Expression> factors;
   std::int64_t gpu = 0, host = 0;
 };
+
+/// True for `lda` and the like, as linear algebra calls what is at least as long as a row.
+[[nodiscard]] bool is_leading_dimension(const std::string& name);
 
 /// Names that stand behind `/` or `%` in a kernel's text, and those that their values are computed
 /// from.

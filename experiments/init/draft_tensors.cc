@@ -4,7 +4,9 @@
 
 #include "engine/base/error.h"
 #include "experiments/init/analysis_text.h"
+#include "experiments/init/argument_sizes.h"
 #include "experiments/init/index_coverage.h"
+#include "experiments/init/whole_extents.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 
@@ -21,25 +23,6 @@ namespace {
 
 constexpr std::int64_t kMeanRow = 8;  // non-zeros of a sparse row
 constexpr int kSmallPlaces = 4;       // what an index that is not followed may be made of
-
-/// nx * ny - nx - 1, what a stencil reaches, is part of nx * ny; nothing for other sizes.
-std::optional<Polynomial> whole_of(const Polynomial& end) {
-  if (end.terms().size() < 2) return std::nullopt;
-  for (const auto& term : end.terms()) {
-    Polynomial whole = 1;
-    for (const auto& factor : term.factors) {
-      if (!factor->op.empty()) return std::nullopt;
-      whole = whole * Polynomial::name(factor->text);
-    }
-    const Polynomial rest = whole - end;
-    const auto names = whole.names();
-    const bool inside = std::ranges::all_of(
-        rest.names(), [&](const std::string& name) { return names.contains(name); });
-    if (term.coefficient == 1 && !names.empty() && rest.has_only_positive_terms() && inside)
-      return whole;
-  }
-  return std::nullopt;
-}
 
 bool without_ranges(const Polynomial& extent) {
   return std::ranges::none_of(extent.names(),
@@ -103,15 +86,21 @@ std::set<std::string> DraftTensors::sizes_behind(const Tensor& tensor) const {
   return out;
 }
 
-/// What a tensor that is not followed may have: an element for every combination of those.
+/// What a tensor that is not followed may have: an element for every combination of those; as many
+/// rows as all of them together where one is the length of a row.
 std::string DraftTensors::all_sizes(const Tensor& tensor,
                                     const Bindings& gpu,
                                     const Bindings& host) const {
-  std::string out;
+  std::string product, sum, row;
   for (const std::string& name : sizes_behind(tensor)) {
-    if (gpu.at(name) > 1 && host.at(name) > 1) out += (out.empty() ? "" : " * ") + name;
+    if (gpu.at(name) <= 1 || host.at(name) <= 1) continue;
+    product += (product.empty() ? "" : " * ") + name;
+    if (is_leading_dimension(name))
+      row = row.empty() ? name : row;
+    else
+      sum += (sum.empty() ? "" : " + ") + name;
   }
-  return out;
+  return row.empty() || sum.empty() ? product : "(" + sum + ") * " + row;
 }
 
 void DraftTensors::find_extents() {
@@ -259,7 +248,8 @@ void DraftTensors::give_range(const std::string& array, const Polynomial& range)
 
 std::map<std::string, std::string> DraftTensors::strides() {
   std::map<std::string, std::string> out;
-  for (const auto& [name, extent] : bounds_.strides()) out.emplace(name, layout_.text(extent));
+  for (const auto& [name, extent] : bounds_.strides())
+    out.emplace(name, layout_.text(of_whole_steps(extent)));
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
 #include "experiments/init/thread_layout.h"
+#include "experiments/init/whole_extents.h"
 #include "experiments/project/foreign_names.h"
 #include "experiments/project/kernel_signature.h"
 #include "experiments/project/kernel_text.h"
@@ -173,6 +174,11 @@ class Drafting {
       question.integers.push_back(size);
       question.alone.insert(size);
     }
+    std::int64_t least = 8;
+    for (const KernelParameter& p : parameters_) {
+      if (p.pointer) least = std::min<std::int64_t>(least, info(p.dtype).size_bytes * p.lanes);
+    }
+    const std::int64_t at_once = elements_read_at_once(source_, least);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const GridExtent& extent = layout_.grid[axis];
       auto names = extent.exact ? extent.exact->names() : extent.size.names();
@@ -205,12 +211,13 @@ class Drafting {
       if (!layout_.assumed.empty()) question.multiples.insert(extent.value);
     }
     question.multiples.insert(tensors.multiples().begin(), tensors.multiples().end());
-    std::int64_t least = 8;
-    for (const KernelParameter& p : parameters_) {
-      if (p.pointer) least = std::min<std::int64_t>(least, info(p.dtype).size_bytes * p.lanes);
+    question.multiples.insert(at_once);
+    if (at_once > 1) {  // a last tile that is not whole may be more than its vectors allow for
+      for (const auto& loop : facts.loops)
+        if (loop->counted) question.multiples.merge(tiles_of(loop->end));
+      for (const GridExtent& extent : layout_.grid)
+        question.multiples.merge(tiles_of(extent.exact ? *extent.exact : extent.step));
     }
-    question.elements_at_once = elements_read_at_once(source_, least);
-    question.multiples.insert(question.elements_at_once);
     question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);

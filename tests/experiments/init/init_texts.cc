@@ -10,6 +10,7 @@
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
+#include "experiments/init/whole_extents.h"
 #include "experiments/project/foreign_names.h"
 #include "experiments/project/kernel_text.h"
 #include "experiments/project/project_folders.h"
@@ -377,6 +378,30 @@ TEST_CASE("a parameter that is a stride and nothing else is as long as what lies
             .empty());
 }
 
+TEST_CASE("a row whose indices go in steps is as long as whole steps") {
+  using model::Polynomial;
+  const Polynomial n = Polynomial::name("n");
+  CHECK(of_whole_steps(4 * n - 3) == 4 * n);
+  CHECK(of_whole_steps(128 * n - 3) == 128 * n);
+  for (const Polynomial& other : {4 * n - 2, 4 * n, 3 * n - 3, n - 1, Polynomial(61)})
+    CHECK(of_whole_steps(other) == other);
+  CHECK(tiles_of(Polynomial::operation("/", {n + 15, 16}) * 2) == std::set<std::int64_t>{16});
+  CHECK(tiles_of(128) == std::set<std::int64_t>{128});
+  CHECK(tiles_of(Polynomial::operation("/", {64, n})).empty());
+}
+
+TEST_CASE("a leading dimension is as long as the largest size, and no extent of a tensor") {
+  const ArgumentSizes sizes = argument_sizes({.integers = {"m", "n", "lda"},
+                                              .extents = {"m", "n"},
+                                              .of_grid = {"m"},
+                                              .rank = 2,
+                                              .multiples = {},
+                                              .given = {{"m", 48}, {"n", 192}}});
+  CHECK(sizes.gpu.at("lda") == 192);
+  CHECK((is_leading_dimension("ldc") && is_leading_dimension("ld_b")));
+  CHECK_FALSE((is_leading_dimension("lower") || is_leading_dimension("old")));
+}
+
 TEST_CASE("strides follow the sizes that they are made of, also where these are halved") {
   ArgumentSizes sizes = argument_sizes({.integers = {"n", "w", "line"},
                                         .extents = {"n", "w", "line"},
@@ -392,14 +417,6 @@ TEST_CASE("strides follow the sizes that they are made of, also where these are 
   CHECK(sizes.gpu.at("w") <= 64);
   CHECK(sizes.gpu.at("line") == sizes.gpu.at("w"));
   CHECK(sizes.host.at("line") == sizes.host.at("w"));
-  CHECK(argument_sizes({.integers = {"w", "line"},
-                        .extents = {"w", "line"},
-                        .of_grid = {"w"},
-                        .multiples = {},
-                        .given = {{"w", 125}},
-                        .strides = {{"line", "w"}},
-                        .elements_at_once = 4})
-            .gpu.at("line") == 128);  // a row of vectors begins where one does
 }
 
 TEST_CASE("a size that a launch gives in whole blocks has whole blocks on the host") {
