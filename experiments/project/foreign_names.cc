@@ -117,7 +117,7 @@ class ForeignNames {
     replaced_[name_] = "a cast to its last argument";
   }
 
-  /// `THCNumerics<T>::exp(x)`.
+  /// `THCNumerics<T>::exp(x)`, `THCNumerics<T>::max()`.
   void numerics(std::size_t i) {
     static const std::set<std::string_view> kFunctions{
         "abs",  "acos",  "asin", "atan",  "ceil",  "cos",   "cosh",  "erf",  "exp",   "floor",
@@ -125,7 +125,14 @@ class ForeignNames {
         "erfc", "exp10", "exp2", "expm1", "fmod",  "log10", "log1p", "log2", "rsqrt", "trunc"};
     if (!name_.ends_with("Numerics")) return;
     std::size_t close = 0;
-    if (types_in(words_, i + 1, close).size() != 1 || words_.text(close + 1) != "::") return;
+    const std::vector<std::string> types = types_in(words_, i + 1, close);
+    if (types.size() != 1 || words_.text(close + 1) != "::") return;
+    if (words_.text(close + 2) == "max" && words_.text(close + 4) == ")") {  // max()
+      edits_.push_back({begin_of(words_, i), words_[close + 4].end,
+                        replacement_mark(name_) + "static_cast<" + types[0] + ">(3.402823e38f)"});
+      replaced_[name_] = "the largest float";
+      return;
+    }
     if (!kFunctions.contains(words_.text(close + 2)) || words_.text(close + 3) != "(") return;
     edits_.push_back({begin_of(words_, i), words_[close + 2].begin, replacement_mark(name_)});
     replaced_[name_] = "the function of this name";

@@ -218,6 +218,9 @@ TEST_CASE("a function that nothing declares is what it is named for, behind its 
                                                        {"Half", "__half"},
                                                        {"THCNumerics", "the function of this name"},
                                                        {"gpuAtomicAddNoReturn", "atomicAdd"}});
+  CHECK(with_foreign_names("m = -THCNumerics<T>::max();", replaced) ==
+        "m = -/* THCNumerics */ static_cast<T>(3.402823e38f);");
+  CHECK(replaced.at("THCNumerics") == "the largest float");
   replaced.clear();
   for (const char* const own :
        {"void gpuAtomicAdd(int*, int);\nint f() { gpuAtomicAdd(p, 1); }", "my::Half x;",
