@@ -62,6 +62,39 @@ std::string usual_type(const std::string& name) {
   return std::regex_match(name, kInteger) ? "int" : "float";
 }
 
+/// The parameters between `<` at `open` and its `>`, which goes to `open`.
+std::size_t count_parameters(const Words& words, std::size_t& open) {
+  std::size_t count = 1;
+  for (int depth = 0; open < words.size(); ++open) {
+    const std::string_view word = words.text(open);
+    if (word == "<") ++depth;
+    if (word == ">" && --depth == 0) break;
+    if (word == "," && depth == 1) ++count;
+  }
+  return count;
+}
+
+/// The first class template of the text with as many parameters as `parameter`, a template itself,
+/// takes; of several one whose name ends with the parameter's. Empty if there is none.
+std::string class_template_for(const model::Unit& unit, const model::TemplateParameter& parameter) {
+  const std::string_view span = unit.text(parameter.span);
+  const Words taken(span), words(unit.source());
+  std::size_t open = 1;
+  if (taken.text(0) != "template") return "";
+  const std::size_t count = count_parameters(taken, open);
+  std::string out;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words.text(i) != "template" || words.text(i + 1) != "<") continue;
+    const std::size_t own = count_parameters(words, ++i);
+    const bool is_class = words.text(i + 1) == "struct" || words.text(i + 1) == "class";
+    const std::string name(words.text(i + 2));
+    if (!is_class || own != count || words.text(i + 3) == "<") continue;  // a specialisation
+    if (name.ends_with(parameter.name)) return name;
+    if (out.empty()) out = name;
+  }
+  return out;
+}
+
 /// The type that a launch gives, as it is outside of the launching function and of namespaces: what
 /// only that function knows (`scalar_t` of a dispatch, its own template parameters) is its usual
 /// type, and `guessed` is set. Empty where a template that the type is made by is not known either.
@@ -153,6 +186,10 @@ std::vector<TemplateArgument> template_arguments(const model::Unit& unit,
         argument.why = "the file does not say what " + own + " is; " + value + " is taken";
     } else if (parameter.default_value != nullptr) {
       argument.value = unit.plain_text(parameter.default_value->outer);
+    } else if (const std::string fitting = class_template_for(unit, parameter); !fitting.empty()) {
+      argument.value = fitting;
+      argument.why =
+          "no launch gives the template parameter " + argument.name + " a class template";
     } else if (parameter.is_type) {
       argument.value = usual_type(argument.name);
       argument.why = "no launch gives the template parameter " + argument.name + " a type";

@@ -155,6 +155,19 @@ TEST_CASE("parameters become arguments by their types, vectors as their elements
   }
 }
 
+TEST_CASE("a parameter that is a class template is one of the text that takes as many") {
+  const model::Unit unit = model::parse(R"(
+template <typename T> struct Scale { T by; };
+template <typename T, typename Acc> struct Sum { Acc of; };
+template <typename T, class Acc> struct ForwardEpilogue { Acc sum; };
+template <> struct ForwardEpilogue<int, int> { int sum; };
+template <int N, typename T, template <typename, typename> class Epilogue>
+__global__ void k(T* y) { y[threadIdx.x] = Epilogue<T, T>{y[0]}.sum; }
+)");
+  const auto arguments = template_arguments(unit, *unit.find_kernel("k"), {}, 4);
+  CHECK(instance_name(*unit.find_kernel("k"), arguments) == "k<4, float, ForwardEpilogue>");
+}
+
 TEST_CASE("of a template argument what only the launching function knows is float") {
   const std::string source =
       "template <typename T> struct Sum { T of(T a) { return a; } };\n"
