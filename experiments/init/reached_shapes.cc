@@ -29,20 +29,27 @@ json* guess_at(json& guesses, const std::string& path) {
   return found == guesses.end() ? nullptr : &*found;
 }
 
-/// `document`, then with the next enumerators in the place of the first: a kernel may trap on one
-/// that stands for none.
-std::vector<json> with_other_enumerators(const json& document) {
+/// `document`, then with one other guess each: the next enumerators in the place of the first,
+/// which may stand for none, and integers of tensors from 1 on, which are none of 0 where they
+/// count so. A kernel may trap on those, or read beside its tensors.
+std::vector<json> with_other_guesses(const json& document) {
   constexpr int kMostEnumerators = 8;
   std::vector<json> out{document};
+  const std::string otherwise = "; with the usual guess no launch on the host ends";
   for (std::size_t g = 0; g < document.value("guessed", json::array()).size(); ++g) {
-    if (document["guessed"][g].at("why") != kFirstEnumerator) continue;
-    const std::string path = document["guessed"][g].at("path");
-    for (int value = 1; value < kMostEnumerators; ++value) {
+    const std::string path = document["guessed"][g].at("path"),
+                      why = document["guessed"][g].at("why");
+    const auto add = [&](const std::string& at, int value) {
       json& other = out.emplace_back(document);
-      other[json::json_pointer(path)] = value;
-      other["guessed"][g]["why"] =
-          "of an enumeration the first with which a launch on the host ends";
-    }
+      other[json::json_pointer(at)] = value;
+      other["guessed"][g]["why"] = why + otherwise;
+    };
+    const json& guessed = document[json::json_pointer(path)];
+    if (why == kFirstEnumerator)
+      for (int value = 1; value < kMostEnumerators; ++value) add(path, value);
+    if (guessed.is_object() && guessed.value("kind", "") == "randint" &&
+        guessed.value("low", 1) == 0)
+      add(path + "/low", 1);
   }
   return out;
 }
@@ -110,7 +117,7 @@ std::string with_reached_shapes(const SpecDraft& draft,
                                 const std::string& program) {
   DeviceFacts host;
   host.runner = "host";
-  for (json& document : with_other_enumerators(json::parse(draft.spec))) {
+  for (json& document : with_other_guesses(json::parse(draft.spec))) {
     SpecDraft tried = draft;
     tried.spec = document.dump();
     const KernelSpec spec = specs_of(tried, file).front();

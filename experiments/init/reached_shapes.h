@@ -17,8 +17,9 @@ namespace warpath {
 
 /// Launches the kernel once on the host (runners/host/judge/trial.h) and makes the tensors that it
 /// reaches beyond larger, by a whole factor of their first extent: indices that could not be
-/// followed, or a grid or size that was guessed. Where an enumeration was guessed and the launch
-/// does not end well, its next values are tried. The guesses say so. The draft as it is where no
+/// followed, or a grid or size that was guessed. Where no launch ends well and
+/// an enumeration or an integer tensor was guessed, other values of it are tried. The guesses say
+/// so. The draft as it is where no
 /// launch ends well. `program`: the executable that starts workers.
 [[nodiscard]] std::string with_reached_shapes(const SpecDraft& draft,
                                               const std::string& file,

@@ -1,6 +1,7 @@
 #include "experiments/project/foreign_names.h"
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <set>
 #include <string_view>
@@ -92,6 +93,7 @@ class ForeignNames {
       } else if (words_.text(i + 1) == "(" && !functions_.contains(name_)) {
         ceiling(i);
         atomic(i);
+        whole_warp(i);
       }
       element_type(i);
     }
@@ -117,46 +119,44 @@ class ForeignNames {
     replaced_[name_] = "a cast to its last argument";
   }
 
-  /// `THCNumerics<T>::exp(x)`, `THCNumerics<T>::max()`.
+  /// `THCNumerics<T>::exp(x)`, `THCNumerics<T>::div(a, b)`, `THCNumerics<T>::max()`.
   void numerics(std::size_t i) {
     static const std::set<std::string_view> kFunctions{
-        "abs",  "acos",  "asin", "atan",  "ceil",  "cos",   "cosh",  "erf",  "exp",   "floor",
-        "log",  "max",   "min",  "pow",   "round", "sin",   "sinh",  "sqrt", "tan",   "tanh",
-        "erfc", "exp10", "exp2", "expm1", "fmod",  "log10", "log1p", "log2", "rsqrt", "trunc"};
+        "abs",  "acos", "asin",  "atan", "ceil",  "cos",  "cosh",  "erf",   "exp",   "floor",
+        "log",  "max",  "min",   "pow",  "round", "sin",  "sinh",  "sqrt",  "tan",   "tanh",
+        "erfc", "exp2", "exp10", "fmod", "expm1", "log2", "log10", "log1p", "rsqrt", "trunc"};
+    static const std::map<std::string_view, std::string_view> kOperators{
+        {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"lt", "<"},
+        {"gt", ">"},  {"le", "<="}, {"ge", ">="}, {"eq", "=="}, {"ne", "!="}};
     if (!name_.ends_with("Numerics")) return;
     std::size_t close = 0;
     const std::vector<std::string> types = types_in(words_, i + 1, close);
     if (types.size() != 1 || words_.text(close + 1) != "::") return;
-    if (words_.text(close + 2) == "max" && words_.text(close + 4) == ")") {  // max()
-      edits_.push_back({begin_of(words_, i), words_[close + 4].end,
-                        replacement_mark(name_) + "static_cast<" + types[0] + ">(3.402823e38f)"});
-      replaced_[name_] = "the largest float";
-      return;
+    const std::size_t function = close + 2, open = close + 3;
+    const std::string_view what = words_.text(function);
+    if (words_.text(open) != "(") return;
+    const std::size_t begin = begin_of(words_, i), end = words_.closing(open);
+    if ((what == "max" || what == "min") && end == open + 1) {
+      edits_.push_back({begin, words_[end].end,
+                        replacement_mark(name_) + "static_cast<" + types[0] + ">(" +
+                            (what == "min" ? "-" : "") + "3.402823e38f)"});
+      replaced_[name_] = "the function of this name; the largest float";
+    } else if (const auto found = kOperators.find(what); found != kOperators.end()) {
+      between(begin, open, "((", ") " + std::string(found->second) + " (", "))", "the operator");
+    } else if (kFunctions.contains(what)) {
+      edits_.push_back({begin, words_[function].begin, replacement_mark(name_)});
+      replaced_.emplace(name_, "the function of this name");
     }
-    if (!kFunctions.contains(words_.text(close + 2)) || words_.text(close + 3) != "(") return;
-    edits_.push_back({begin_of(words_, i), words_[close + 2].begin, replacement_mark(name_)});
-    replaced_[name_] = "the function of this name";
   }
 
   /// `CeilDiv(a, b)`, as text, so that it may stand for any two integers.
   void ceiling(std::size_t i) {
     static const std::regex kCeiling("\\w*(ceil_?div|div_?ceil|div_?up)\\w*", std::regex::icase);
     if (!std::regex_match(name_, kCeiling)) return;
-    const std::size_t end = words_.closing(i + 1);
-    std::vector<std::size_t> commas;
-    for (std::size_t k = i + 2, depth = 0; k < end; ++k) {
-      const std::string_view word = words_.text(k);
-      if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
-      if (word == ")" || word == "]" || word == "}" || word == ">") depth -= depth > 0 ? 1 : 0;
-      if (word == "," && depth == 0) commas.push_back(k);
-    }
-    if (end == words_.size() || commas.size() != 1) return;
-    const std::string by =
-        source_.substr(words_[commas[0]].end, words_[end].begin - words_[commas[0]].end);
-    edits_.push_back({begin_of(words_, i), words_[i + 1].end, replacement_mark(name_) + "((("});
-    edits_.push_back({words_[commas[0]].begin, words_[commas[0]].end, ") + ("});
-    edits_.push_back({words_[end].begin, words_[end].end, ") - 1) / (" + by + "))"});
-    replaced_[name_] = "a quotient that is rounded up";
+    const std::string by = second_argument(i + 1);
+    if (!by.empty())
+      between(begin_of(words_, i), i + 1, "(((", ") + (", ") - 1) / (" + by + "))",
+              "a quotient that is rounded up");
   }
 
   /// `gpuAtomicAdd(p, x)`, `gpuAtomicAddNoReturn(p, x)`.
@@ -169,6 +169,20 @@ class ForeignNames {
     replaced_[name_] = "atomic" + parts[1].str();
   }
 
+  /// `WARP_SHFL_XOR(x, lane)`, and `__shfl_xor(x, lane)` as it was before warps could diverge: that
+  /// of a whole warp.
+  void whole_warp(std::size_t i) {
+    static const std::regex kShuffle("(?:WARP_|__)(shfl(?:_xor|_up|_down)?|any|all|ballot)",
+                                     std::regex::icase);
+    std::smatch parts;
+    if (!std::regex_match(name_, parts, kShuffle)) return;
+    std::string what = "__" + parts[1].str() + "_sync";
+    std::ranges::transform(what, what.begin(), [](unsigned char c) { return std::tolower(c); });
+    edits_.push_back({begin_of(words_, i), words_[i + 1].end,
+                      replacement_mark(name_) + what + "(0xffffffffu, "});
+    replaced_[name_] = what + " of a whole warp";
+  }
+
   /// `at::Half`, `c10::BFloat16`: CUDA's types of these formats.
   void element_type(std::size_t i) {
     const bool half = name_ == "Half", brain = name_ == "BFloat16";
@@ -179,6 +193,42 @@ class ForeignNames {
     edits_.push_back({begin_of(words_, i), words_[i].end, replacement_mark(name_) + type});
     headers_.insert(half ? "#include <cuda_fp16.h>\n" : "#include <cuda_bf16.h>\n");
     replaced_[name_] = type;
+  }
+
+  /// Between the brackets at `open`, the comma of two arguments; the end if there are not two.
+  [[nodiscard]] std::size_t only_comma(std::size_t open) const {
+    const std::size_t end = words_.closing(open);
+    std::vector<std::size_t> commas;
+    for (std::size_t k = open + 1, depth = 0; k < end; ++k) {
+      const std::string_view word = words_.text(k);
+      if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
+      if (word == ")" || word == "]" || word == "}" || word == ">") depth -= depth > 0 ? 1 : 0;
+      if (word == "," && depth == 0) commas.push_back(k);
+    }
+    return end == words_.size() || commas.size() != 1 ? words_.size() : commas[0];
+  }
+
+  [[nodiscard]] std::string second_argument(std::size_t open) const {
+    const std::size_t comma = only_comma(open);
+    return comma == words_.size()
+               ? std::string()
+               : source_.substr(words_[comma].end,
+                                words_[words_.closing(open)].begin - words_[comma].end);
+  }
+
+  /// Writes a call of two arguments as brackets around them with these before, between and behind.
+  void between(std::size_t begin,
+               std::size_t open,
+               const std::string& before,
+               const std::string& middle,
+               const std::string& behind,
+               const std::string& what) {
+    const std::size_t comma = only_comma(open), end = words_.closing(open);
+    if (comma == words_.size()) return;
+    edits_.push_back({begin, words_[open].end, replacement_mark(name_) + before});
+    edits_.push_back({words_[comma].begin, words_[comma].end, middle});
+    edits_.push_back({words_[end].begin, words_[end].end, behind});
+    replaced_.emplace(name_, what);
   }
 
   const std::string& source_;

@@ -220,13 +220,19 @@ TEST_CASE("a function that nothing declares is what it is named for, behind its 
                                                        {"gpuAtomicAddNoReturn", "atomicAdd"}});
   CHECK(with_foreign_names("m = -THCNumerics<T>::max();", replaced) ==
         "m = -/* THCNumerics */ static_cast<T>(3.402823e38f);");
-  CHECK(replaced.at("THCNumerics") == "the largest float");
+  CHECK(replaced.at("THCNumerics") == "the function of this name; the largest float");
+  CHECK(
+      with_foreign_names("m = THCNumerics<T>::min(); *y = THCNumerics<T>::div(*y, f(a, b));",
+                         replaced) ==
+      "m = /* THCNumerics */ static_cast<T>(-3.402823e38f); *y = /* THCNumerics */ ((*y) / ( f(a, "
+      "b)));");
   replaced.clear();
   for (const char* const own :
        {"void gpuAtomicAdd(int*, int);\nint f() { gpuAtomicAdd(p, 1); }", "my::Half x;",
         "at::Half x = at::Half::from_bits(1);",
         "namespace at { struct alignas(2) API Half { short x; }; }\nat::Half y;",
-        "y = THCNumerics<T>::own(x);",
+        "y = THCNumerics<T>::own(x);", "int __shfl(int, int);\nint f() { return __shfl(1, 2); }",
+        "y = THCNumerics<T>::div(x);",
         "template <class A, class B> struct ScalarConvert { static B to(A); };\n"
         "y = ScalarConvert<float, int>::to(x);",
         "y = Scale<float, int>::to(x);", "y = bit_cast<float>(x);",

@@ -91,6 +91,21 @@ __global__ void scale(float* y, const float* x, int n, Activation how) {
   CHECK(made.spec["kernel"]["io"]["args"][3]["value"] == 1);
 }
 
+TEST_CASE("integers of a tensor count from 1 where a launch ends so alone") {
+  const Drafted made = drafted(R"(
+#include <assert.h>
+__global__ void pick(float* y, const float* x, const int* at, int n, int classes) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int t = at[i] - 1;
+  assert(t >= 0 && t < classes);
+  y[i] = x[i * classes + t];
+}
+)");
+  CHECK(made.verified);
+  CHECK(made.spec["kernel"]["io"]["args"][2]["tensor_spec"]["init"]["low"] == 1);
+}
+
 TEST_CASE("rows that are read as vectors are whole vectors") {
   CHECK(elements_read_at_once("*reinterpret_cast<const float4*>(x + i)", 4) == 4);
   CHECK(elements_read_at_once("((int4 const *)x)[i]", 2) == 8);
