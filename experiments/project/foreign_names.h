@@ -5,12 +5,15 @@
 
 namespace warpath {
 
-/// `source` with what its names say written out where nothing in the text declares them: in the
-/// place of `ScalarConvert<From, To>::to(x)`, and of all that is called "...Convert" or "...Cast",
-/// the casts; in that of `CeilDiv(a, b)`, "...DivUp", the quotient; of `...Numerics<T>::exp(x)` the
-/// function; of `gpuAtomicAdd` the atomic; of `WARP_SHFL` and `__shfl` the
-/// shuffle of a whole warp; of `at::Half` and `at::BFloat16` CUDA's types. Each
-/// stands behind its replacement_mark(). `replaced` gets what stands for each name.
+/// `source` with what its names say written out where nothing in the text declares them, each
+/// behind its replacement_mark():
+/// - the casts of `ScalarConvert<From, To>::to(x)` and of all that is called "...Convert",
+/// "...Cast";
+/// - the quotient of `CeilDiv(a, b)`, "...DivUp";
+/// - the function, operator or limit of `...Numerics<T>::exp(x)`, `div(a, b)`, `max()`;
+/// - the atomic of `gpuAtomicAdd`, the shuffle of a whole warp of `WARP_SHFL` and `__shfl`;
+/// - CUDA's types of `at::Half` and `at::BFloat16`.
+/// `replaced` gets what stands for each name.
 [[nodiscard]] std::string with_foreign_names(const std::string& source,
                                              std::map<std::string, std::string>& replaced);
 
