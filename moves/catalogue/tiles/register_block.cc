@@ -235,9 +235,9 @@ bool is_common_site(std::string_view site) {
   return std::ranges::find(kLoopSites, site) != kLoopSites.end();
 }
 
-/// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
-/// other, side by side in the loops that they all run, or along their outermost coordinate; where
-/// none of these is found, those of neighbouring blocks, whatever their threads do.
+/// Several outputs a thread: a rectangle of a sum of products, points of a kernel side by side in
+/// the loops that they all run, or else one after the other, or along their outermost coordinate;
+/// where none of these is found, those of neighbouring blocks, whatever their threads do.
 class RegisterBlock final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
@@ -255,12 +255,14 @@ class RegisterBlock final : public ParameterMove {
         out.push_back({std::string(name()), std::string(site), {{"points", count}}});
       }
     }
+    const bool common = !out.empty() && is_common_site(out.back().site);
     for (const std::int64_t count : kPoints) {
       if (!outer_points(context, count, why)) continue;
       out.push_back({std::string(name()), std::string(kOuterSite), {{"points", count}}});
     }
     for (const std::int64_t count : kPoints) {
-      if (!blocked_points(context, count, why)) break;
+      // one after the other they would share nothing that they can share in their loops
+      if (common || !blocked_points(context, count, why)) break;
       out.push_back({std::string(name()), std::string(kPointsSite), {{"points", count}}});
     }
     if (!out.empty()) return out;
