@@ -271,6 +271,9 @@ class IndexMathStrength final : public KernelMove {
         const Expr &a = e.arg(0), &b = e.arg(1);
         if (callee(b) == "sqrtf" && (a.name == "1.0f" || a.name == "1.f" || a.name == "1.0F")) {
           edits.push_back({a.outer.begin, b.arg(0).span.end, "rsqrtf"});
+        } else if (callee(b) == "sqrtf" && type_of(model.facts, a) == "float") {
+          edits.push_back({e.name_span.begin, e.name_span.end, "*"});
+          edits.push_back({b.arg(0).span.begin, b.arg(0).span.end, "rsqrtf"});
         } else if (type_of(model.facts, a) == "float" && type_of(model.facts, b) == "float" &&
                    !b.is(ExprKind::number) && may(kDivision)) {
           const Span over = argument_span(unit, a), under = argument_span(unit, b);
