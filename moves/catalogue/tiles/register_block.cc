@@ -14,6 +14,7 @@
 #include "moves/points/common_loop.h"
 #include "moves/points/outer_loop.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/tiles/contraction_summand.h"
 #include "moves/tiles/tile_launch.h"
 #include "register_moves.h"
 
@@ -93,10 +94,11 @@ std::optional<Variant> blocked_sum(const MoveContext& context,
   load(c.a, c.m, a, i, tm_name, m0, kThreadsM, m_inside);
   load(c.b, c.n, b, j, tn_name, n0, kThreadsN, n_inside);
   unrolled(i, tm_name), unrolled(j, tn_name);
-  std::string product = c.product;
-  product.replace(product.find("$a"), 2, a + "[" + i + "]");
-  product.replace(product.find("$b"), 2, b + "[" + j + "]");
-  w.line(acc + "[" + i + "][" + j + "] += " + product + ";").close().close().close();
+  w.line(acc + "[" + i + "][" + j +
+         "] += " + with_factors(c.product, a + "[" + i + "]", b + "[" + j + "]") + ";")
+      .close()
+      .close()
+      .close();
   unrolled(i, tm_name), unrolled(j, tn_name);
   w.line(c.m.type + " " + c.m.name + " = " + m0 + " + " + i + " * " + number(kThreadsM) + ";");
   w.line(c.n.type + " " + c.n.name + " = " + n0 + " + " + j + " * " + number(kThreadsN) + ";");
