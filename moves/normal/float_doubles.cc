@@ -42,8 +42,8 @@ bool is_float(double value) {
 
 class FloatDoubles {
  public:
-  explicit FloatDoubles(const KernelModel& kernel)
-      : facts_(kernel.facts), unit_(kernel.unit), body_(*kernel.kernel->body) {}
+  explicit FloatDoubles(const KernelFacts& facts)
+      : facts_(facts), unit_(*facts.unit), body_(*facts.kernel->body) {}
 
   std::vector<Edit> found() {
     if (!facts_.kernel->opaque.empty()) return {};
@@ -230,8 +230,8 @@ class FloatDoubles {
 
 }  // namespace
 
-std::vector<Edit> float_doubles(const KernelModel& kernel) {
-  return FloatDoubles(kernel).found();
+std::vector<Edit> float_doubles(const KernelFacts& facts) {
+  return FloatDoubles(facts).found();
 }
 
 }  // namespace warpath

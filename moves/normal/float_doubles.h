@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
-#include "moves/model/kernel_model.h"
+#include "moves/model/facts.h"
 
 namespace warpath {
 
@@ -12,6 +12,6 @@ namespace warpath {
 /// only, or become floats. Every result is the same, bit by bit. A literal beyond all floats, as
 /// the start of a search for the least, becomes infinity where no comparison can tell the two
 /// apart.
-[[nodiscard]] std::vector<Edit> float_doubles(const model::KernelModel& kernel);
+[[nodiscard]] std::vector<Edit> float_doubles(const model::KernelFacts& facts);
 
 }  // namespace warpath

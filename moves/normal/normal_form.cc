@@ -8,7 +8,9 @@
 #include "moves/normal/decide_conditions.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/first_values.h"
+#include "moves/normal/float_doubles.h"
 #include "moves/normal/inline_call.h"
+#include "moves/normal/lagging_index.h"
 #include "moves/normal/launch_terms.h"
 #include "moves/normal/mirrored_index.h"
 #include "moves/normal/nested_returns.h"
@@ -50,8 +52,8 @@ std::size_t vetoes(const KernelFacts& facts) {
   out += static_cast<std::size_t>(
       std::ranges::count_if(facts.loops, [](const auto& loop) { return shares_index(*loop); }));
   out += nested_returns(facts).size() + second_names(facts) + own_slots(facts).size() +
-         terms_of_launch(facts).size() + mirrored_indices(facts) + closed_calls(facts) +
-         late_values(facts);
+         terms_of_launch(facts).size() + mirrored_indices(facts) + lagging_indices(facts) +
+         closed_calls(facts) + late_values(facts) + (float_doubles(facts).empty() ? 0U : 1U);
   for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
   return out + (facts.veto.empty() ? 0U : 1U);
 }
@@ -176,7 +178,7 @@ class Normaliser {
     if (!done) {
       why.clear();
       edits.clear();
-      done = mirror_in_body(site, edits) || own_index(site, edits, why);
+      done = mirror_in_body(site, edits) || lag_in_body(site, edits) || own_index(site, edits, why);
       keep(why);
     }
     if (!done) {
@@ -184,6 +186,10 @@ class Normaliser {
       done = declare_late(site, edits) || step_behind(site, edits) ||
              drop_launch_term(site, edits) || enclose_rest(site, edits) ||
              keep_slots(site, edits) || one_value(site, edits);
+    }
+    if (!done) {
+      edits = float_doubles(facts);
+      done = !edits.empty();
     }
     if (done) now_.source = edited(unit.source(), std::move(edits));
     return done;

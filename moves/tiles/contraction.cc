@@ -12,6 +12,7 @@
 #include "moves/tiles/contraction_ends.h"
 #include "moves/tiles/contraction_factors.h"
 #include "moves/tiles/contraction_groups.h"
+#include "moves/tiles/contraction_summand.h"
 
 namespace warpath {
 namespace {
@@ -107,7 +108,7 @@ class ContractionFinder {
     return true;
   }
 
-  /// The accumulator's update: sum += a * b in any spelling.
+  /// The accumulator's update: sum += a * b in any spelling, or of two loads in another way.
   bool read_factors() {
     const Reduction& r = loop_->reductions.front();
     std::vector<const Expr*> factors;
@@ -116,26 +117,45 @@ class ContractionFinder {
     } else if (r.value != nullptr) {
       collect_factors(*r.value, factors);
     }
-    if (factors.size() != 2) return fail("the sum is not one of products of two factors");
+    if (factors.empty()) return fail("the sum is not one of products of two factors");
     for (const Stmt* stmt : statements(*loop_->stmt->body)) {
       if (stmt == r.stmt || stmt->is(StmtKind::empty) || only_steps(unit_, *stmt, out_.k)) continue;
       if (!stmt->is(StmtKind::declaration) || stmt->text_only)
         return fail("the sum's loop does more than sum");
     }
-    std::array<std::optional<FactorPart>, 2> read;
+    if (!read_product(factors) && !read_summand(factors.size() == 1 ? factors[0] : r.value))
+      return false;
     for (std::size_t i = 0; i < 2; ++i) {
-      read[i] = contraction_factor(parts_, *factors[i], *loop_, why_);
-      if (!read[i]) return false;
+      const std::string& value = factors_[i].operand.value;
       for (std::size_t axis = 0; axis < 2; ++axis)
-        depends_[i][axis] = parts_.depends(read[i]->operand.value, axes_[axis].axis.name);
+        depends_[i][axis] = parts_.depends(value, axes_[axis].axis.name);
       if (depends_[i][0] == depends_[i][1])
-        return fail("the factor " + read[i]->operand.value +
-                    " does not depend on exactly one index of the output");
+        return fail("the factor " + value + " does not depend on exactly one index of the output");
     }
     if (depends_[0][0] == depends_[1][0])
       return fail("both factors depend on the same index of the output");
-    factors_ = {*read[0], *read[1]};
+    return true;
+  }
+
+  bool read_product(const std::vector<const Expr*>& factors) {
+    if (factors.size() != 2) return fail("the sum is not one of products of two factors");
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto read = contraction_factor(parts_, *factors[i], *loop_, why_);
+      if (!read) return false;
+      factors_[i] = std::move(*read);
+    }
     out_.product = "$a * $b";
+    return true;
+  }
+
+  /// If it is none either, `why` is what it says of a product.
+  bool read_summand(const Expr* value) {
+    std::string why;
+    const auto summand =
+        value == nullptr ? std::nullopt : contraction_summand(parts_, *value, *loop_, why);
+    if (!summand) return false;
+    factors_ = summand->factors;
+    out_.product = summand->text;
     return true;
   }
 
@@ -162,7 +182,7 @@ class ContractionFinder {
       return fail("the groups are not made of rows of the output");
     const std::size_t a = depends_[0][1 - n] ? 0 : 1;
     out_.a = factors_[a].operand, out_.b = factors_[1 - a].operand;
-    if (a == 1) out_.product = "$b * $a";
+    if (a == 1) out_.product = with_factors(out_.product, "$b", "$a");
     return read_strides(parts_, out_.a, factors_[a], *loop_, axes_[1 - n], why_) &&
            read_strides(parts_, out_.b, factors_[1 - a], *loop_, axes_[n], why_) && choose_grid();
   }

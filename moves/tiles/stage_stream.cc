@@ -9,6 +9,7 @@
 #include "moves/model/moved_pointers.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/tiles/staging.h"
+#include "moves/tiles/step_values.h"
 
 namespace warpath {
 
@@ -227,6 +228,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
                                              const KernelModel& kernel,
                                              const Loop& loop,
                                              std::int64_t tile,
+                                             bool values,
                                              std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const Unit& unit = kernel.unit;
@@ -239,12 +241,15 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   if (loop.stmt->body == nullptr || !loop.stmt->is(StmtKind::for_) || loop.first_expr == nullptr ||
       loop.bound_expr == nullptr)
     return none("the loop has no plain header");
-  if (context.variant.launch.block[1] != Expression(1) ||
-      context.variant.launch.block[2] != Expression(1))
-    return none("the block has more than one dimension");
+  if (context.variant.launch.block[2] != Expression(1))
+    return none("the block has three dimensions");
+  const bool flat = context.variant.launch.block[1] == Expression(1);
+  const std::string thread = flat ? "threadIdx.x" : "threadIdx.y * blockDim.x + threadIdx.x",
+                    threads = flat ? "blockDim.x" : "blockDim.x * blockDim.y";
   if (loop.stmt->parent != kernel.kernel->body) return none("the loop stands in another statement");
-  std::vector<Stream> streams = find_streams(context, facts, loop);
-  if (streams.empty()) return none("no element is loaded by all threads of a block");
+  std::vector<Stream> streams;
+  if (!values) streams = find_streams(context, facts, loop);
+  if (!values && streams.empty()) return none("no element is loaded by all threads of a block");
   std::set<std::string, std::less<>> taken;
   const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };
   const std::string size = fresh("TILE"), e = fresh("e"), j = loop.variable, start = fresh(j + "0"),
@@ -258,7 +263,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
                                    ? facts.thread_index(c->arg(0).name)
                                    : nullptr;
     const bool plain = guard->early_exit && guard->negated && c->is_op(ExprKind::binary, ">=") &&
-                       index != nullptr && active.empty() && guard->stmt != nullptr &&
+                       index != nullptr && guard->stmt != nullptr &&
                        guard->stmt->parent == kernel.kernel->body && index->declarator != nullptr;
     if (facts.uniformity(*c) != Uniformity::thread) continue;
     if (!plain || !make_changeable(unit, *index->declarator, edits))
@@ -268,14 +273,15 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
       if (stmt != index->declarator->stmt && mentions(*stmt, index->name))
         return none("a value is made of " + index->name + " before its guard");
     }
-    active = fresh("active");
+    const std::string inside = fresh("active");
+    active += (active.empty() ? "" : " && ") + inside;
     const std::string end = unit.plain_text(c->arg(1).outer.empty() ? c->arg(1).span
                                                                     : c->arg(1).outer),
                       at = indentation(unit, guard->stmt->span.begin);
     edits.push_back({guard->stmt->span.begin, guard->stmt->span.end,
-                     "bool " + active + " = " + index->name + " < " + end +
+                     "bool " + inside + " = " + index->name + " < " + end +
                          ";  // the others stay for the barriers, on the last element\n" + at +
-                         "if (!" + active + ") " + index->name + " = " + end + " - 1;"});
+                         "if (!" + inside + ") " + index->name + " = " + end + " - 1;"});
   }
   const std::string bound =
       loop.inclusive ? loop.source_end.text()
@@ -287,6 +293,25 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   std::string head = pad + "constexpr int " + size + " = " + number(tile) +
                      ";  // elements a step that the block shares\n",
               fill;
+  const std::string fill_steps = "for (int " + e + " = " + thread + "; " + start + " + " + e +
+                                 " < " + last + "; " + e + " += " + threads + ")";
+  std::vector<Span> replaced;
+  if (values) {
+    auto found = step_values(kernel, loop,
+                             {.size = size,
+                              .steps = tile,
+                              .start = start,
+                              .index = e,
+                              .fill = fill_steps,
+                              .pad = pad,
+                              .indent = step,
+                              .fresh = fresh},
+                             why);
+    if (!found) return std::nullopt;
+    head += found->declared, fill += found->filled, bytes += found->bytes;
+    edits.insert(edits.end(), found->edits.begin(), found->edits.end());
+    replaced = std::move(found->replaced);
+  }
   const Stream plain;  // an element a step
   const Stream* before = nullptr;
   StagedLoads staged;
@@ -296,9 +321,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   for (const StagedValue& value :
        find_values(kernel, loop, staged, Polynomial::name(start) + Polynomial::name(e))) {
     const std::string name = fresh(value.name() + "_tile");
-    if (before == nullptr)
-      fill += pad + step + "for (int " + e + " = threadIdx.x; " + start + " + " + e + " < " + last +
-              "; " + e + " += blockDim.x) {\n";
+    if (before == nullptr) fill += pad + step + fill_steps + " {\n";
     before = &plain;
     head += pad + "__shared__ float " + name + "[" + size + "];\n";
     bytes += tile * static_cast<std::int64_t>(sizeof(float));
@@ -330,8 +353,8 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
                     (times.empty() ? last + " - " + start
                                    : "(" + last + " - " + start + ")" + times) +
                     plus(extra);
-      fill += (before == nullptr ? "" : pad + step + "}\n") + pad + step + "for (int " + e +
-              " = threadIdx.x; " + limit + "; " + e + " += blockDim.x) {\n";
+      fill += (before == nullptr ? "" : pad + step + "}\n") + pad + step + "for (int " + e + " = " +
+              thread + "; " + limit + "; " + e + " += " + threads + ") {\n";
     }
     before = &stream;
     const Polynomial moved = stream.source_base +
@@ -357,7 +380,13 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   const Stmt* top = loop.stmt->pragma != nullptr ? loop.stmt->pragma : loop.stmt;
   const std::size_t begin = line_of_statement(unit.source(), top->span.begin);
   edits.push_back({begin, begin, head});
-  indent_lines(unit.source(), begin, loop.stmt->span.end, step, edits);
+  std::vector<Edit> indented;
+  indent_lines(unit.source(), begin, loop.stmt->span.end, step, indented);
+  std::erase_if(indented, [&](const Edit& edit) {
+    return std::ranges::any_of(replaced,
+                               [&](Span s) { return s.begin < edit.begin && edit.begin < s.end; });
+  });
+  edits.insert(edits.end(), indented.begin(), indented.end());
   edits.push_back(
       {loop.stmt->header.begin, loop.stmt->header.end,
        "for (" + type + " " + j + " = " + start + "; " + j + " < " + last + "; " + j + "++)"});
@@ -365,18 +394,20 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
                    "\n" + pad + step + "__syncthreads();\n" + pad + "}"});
   if (!active.empty()) {
     const std::vector<const Stmt*> all = statements(*kernel.kernel->body);
-    bool behind = false, declares = false;
+    bool behind = false, joins = false;
     const Stmt* first = nullptr;
     for (const Stmt* stmt : all) {
       if (behind && first == nullptr) first = stmt;
       behind = behind || stmt == loop.stmt;
-      declares = declares || (behind && stmt->is_loop() && stmt != loop.stmt);
+      joins = joins || (behind && stmt != loop.stmt && joins_threads(*stmt));
     }
-    if (first == nullptr || declares) return none("what follows the loop is not understood");
+    if (first == nullptr || joins) return none("what follows the loop is not understood");
     for (const Stmt* stmt : all) {
       if (stmt->span.begin >= loop.stmt->span.begin) break;
       for (const Access* access : facts.accesses_in(*stmt)) {
-        if (access->writes()) return none("memory is written before the loop");
+        if (access->writes() &&
+            facts.arrays[static_cast<std::size_t>(access->array)].space != Space::local)
+          return none("memory is written before the loop");
       }
     }
     for (const Access* access : facts.accesses_in(*loop.stmt)) {

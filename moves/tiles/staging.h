@@ -21,11 +21,13 @@ namespace warpath {
 
 /// For a loop over j that loads elements x[s * j + ...] which are the same for all threads of a
 /// block: stages those of `tile` steps at a time in shared memory, or what the loop computes of
-/// them alone. Threads beyond the end take part in the barriers and do not store.
+/// them alone; with `values` all variables of the loop's body that are the same for the block.
+/// Threads beyond the end take part in the barriers and do not store.
 [[nodiscard]] std::optional<Variant> streamed_through_tile(const MoveContext& context,
                                                            const model::KernelModel& kernel,
                                                            const model::Loop& loop,
                                                            std::int64_t tile,
+                                                           bool values,
                                                            std::string& why);
 
 }  // namespace warpath

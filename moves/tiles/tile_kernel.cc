@@ -10,6 +10,7 @@
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 #include "moves/tiles/contraction_parts.h"
+#include "moves/tiles/contraction_summand.h"
 #include "moves/tiles/tile_launch.h"
 #include "moves/tiles/tile_stage.h"
 
@@ -402,10 +403,7 @@ class TileWriter {
       const std::string u = unsigned_dot_ ? "(unsigned int)" : "";
       w_.line(target + " = __dp4a(" + u + a + ", " + u + b + ", " + u + target + ");");
     } else {
-      std::string product = c_.product;
-      product.replace(product.find("$a"), 2, a);
-      product.replace(product.find("$b"), 2, b);
-      w_.line(target + " += " + product + ";");
+      w_.line(target + " += " + with_factors(c_.product, a, b) + ";");
     }
     w_.close().close().close();
   }

@@ -436,6 +436,10 @@ TEST_CASE("divisions, functions and literals take cheaper forms where the tolera
       nested.has("y[i] = __fdividef(__fdividef(__fdividef(x[i] + 3.0f, y[i]), __fdividef(a[0], "
                  "(x[i] /* kept */))), 2.0f * a[0]);"));
   nested.runs();
+  MovePath root(axpy(100, "if (i < n) y[i] = x[i] / 3.0f / (sqrtf(x[i] * x[i] + 1.0f));"));
+  root.step("index_math_strength@math(form=1)");
+  CHECK(root.has("y[i] = x[i] / 3.0f * (rsqrtf(x[i] * x[i] + 1.0f));"));
+  root.runs();
   MovePath literal(axpy(100, "if (i < n) y[i] = 0.5 * x[i] + exp(x[i]);"));
   literal.step("index_math_strength@literals(form=1)");
   CHECK(literal.has("0.5f * x[i] + expf(x[i])"));

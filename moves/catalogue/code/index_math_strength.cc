@@ -4,7 +4,6 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/kernel_model.h"
-#include "moves/normal/float_doubles.h"
 #include "moves/syntax/syntax_query.h"
 #include "moves/syntax/words.h"
 #include "register_moves.h"
@@ -16,7 +15,7 @@ using namespace model;
 
 /// What is made cheaper: the site.
 constexpr std::string_view kIndex = "index", kMath = "math", kDivide = "divide",
-                           kLiterals = "literals", kDoubles = "doubles";
+                           kLiterals = "literals";
 /// Values of the parameter at site "math".
 constexpr std::int64_t kFast = 1, kHardware = 2;
 
@@ -140,9 +139,8 @@ Span argument_span(const Unit& unit, const Expr& e) {
 }
 
 /// 64-bit thread indices and loop counters that stay below 2^31 become int, division by what does
-/// not change becomes multiplication, math functions their fast forms, double literals float, and
-/// so do doubles that hold values of floats alone. Sites "index", "divide", "math", "literals",
-/// "doubles".
+/// not change becomes multiplication, math functions their fast forms, double literals float. Sites
+/// "index", "divide", "math", "literals".
 class IndexMathStrength final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "index_math_strength"; }
@@ -152,7 +150,7 @@ class IndexMathStrength final : public KernelMove {
     if (site == kMath)
       return {Tunable{
           "form", {kFast, kHardware}, kFast, "1: fast functions; 2: also the hardware's tanh"}};
-    if (site != kIndex && site != kDivide && site != kLiterals && site != kDoubles) return {};
+    if (site != kIndex && site != kDivide && site != kLiterals) return {};
     return {Tunable{"form", {kFast}, kFast, "1"}};
   }
 
@@ -160,7 +158,7 @@ class IndexMathStrength final : public KernelMove {
   [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
                                                      const KernelModel&) const override {
     std::vector<MoveInstance> out;
-    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals, kDoubles})
+    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals})
       add(out, std::string(site), "form", {kFast, kHardware});
     return out;
   }
@@ -182,10 +180,8 @@ class IndexMathStrength final : public KernelMove {
       if (tolerance_of(context.spec) < kFastError)
         return why = "the tolerance leaves no room for it", std::nullopt;
       floats(model, edits);
-    } else if (wanted.site == kDoubles) {
-      edits = float_doubles(model);
     } else {
-      return why = "sites are index, math, divide, literals and doubles", std::nullopt;
+      return why = "sites are index, math, divide and literals", std::nullopt;
     }
     if (edits.empty()) return why = "nothing to make cheaper at " + wanted.site, std::nullopt;
     Rewrite rewrite(model);
@@ -275,6 +271,9 @@ class IndexMathStrength final : public KernelMove {
         const Expr &a = e.arg(0), &b = e.arg(1);
         if (callee(b) == "sqrtf" && (a.name == "1.0f" || a.name == "1.f" || a.name == "1.0F")) {
           edits.push_back({a.outer.begin, b.arg(0).span.end, "rsqrtf"});
+        } else if (callee(b) == "sqrtf" && type_of(model.facts, a) == "float") {
+          edits.push_back({e.name_span.begin, e.name_span.end, "*"});
+          edits.push_back({b.arg(0).span.begin, b.arg(0).span.end, "rsqrtf"});
         } else if (type_of(model.facts, a) == "float" && type_of(model.facts, b) == "float" &&
                    !b.is(ExprKind::number) && may(kDivision)) {
           const Span over = argument_span(unit, a), under = argument_span(unit, b);

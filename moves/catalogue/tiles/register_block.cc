@@ -14,6 +14,7 @@
 #include "moves/points/common_loop.h"
 #include "moves/points/outer_loop.h"
 #include "moves/syntax/syntax_query.h"
+#include "moves/tiles/contraction_summand.h"
 #include "moves/tiles/tile_launch.h"
 #include "register_moves.h"
 
@@ -93,10 +94,11 @@ std::optional<Variant> blocked_sum(const MoveContext& context,
   load(c.a, c.m, a, i, tm_name, m0, kThreadsM, m_inside);
   load(c.b, c.n, b, j, tn_name, n0, kThreadsN, n_inside);
   unrolled(i, tm_name), unrolled(j, tn_name);
-  std::string product = c.product;
-  product.replace(product.find("$a"), 2, a + "[" + i + "]");
-  product.replace(product.find("$b"), 2, b + "[" + j + "]");
-  w.line(acc + "[" + i + "][" + j + "] += " + product + ";").close().close().close();
+  w.line(acc + "[" + i + "][" + j +
+         "] += " + with_factors(c.product, a + "[" + i + "]", b + "[" + j + "]") + ";")
+      .close()
+      .close()
+      .close();
   unrolled(i, tm_name), unrolled(j, tn_name);
   w.line(c.m.type + " " + c.m.name + " = " + m0 + " + " + i + " * " + number(kThreadsM) + ";");
   w.line(c.n.type + " " + c.n.name + " = " + n0 + " + " + j + " * " + number(kThreadsN) + ";");
@@ -235,9 +237,9 @@ bool is_common_site(std::string_view site) {
   return std::ranges::find(kLoopSites, site) != kLoopSites.end();
 }
 
-/// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
-/// other, side by side in the loops that they all run, or along their outermost coordinate; where
-/// none of these is found, those of neighbouring blocks, whatever their threads do.
+/// Several outputs a thread: a rectangle of a sum of products, points of a kernel side by side in
+/// the loops that they all run, or else one after the other, or along their outermost coordinate;
+/// where none of these is found, those of neighbouring blocks, whatever their threads do.
 class RegisterBlock final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
@@ -255,12 +257,14 @@ class RegisterBlock final : public ParameterMove {
         out.push_back({std::string(name()), std::string(site), {{"points", count}}});
       }
     }
+    const bool common = !out.empty() && is_common_site(out.back().site);
     for (const std::int64_t count : kPoints) {
       if (!outer_points(context, count, why)) continue;
       out.push_back({std::string(name()), std::string(kOuterSite), {{"points", count}}});
     }
     for (const std::int64_t count : kPoints) {
-      if (!blocked_points(context, count, why)) break;
+      // one after the other they would share nothing that they can share in their loops
+      if (common || !blocked_points(context, count, why)) break;
       out.push_back({std::string(name()), std::string(kPointsSite), {{"points", count}}});
     }
     if (!out.empty()) return out;

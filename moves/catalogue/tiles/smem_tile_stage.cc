@@ -18,7 +18,8 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kExchangeSite = "exchange", kStreamPrefix = "stream:",
+constexpr std::string_view kExchangeSite = "exchange",
+                           kStreamPrefix = "stream:", kValuesPrefix = "values:",
                            kWindowPrefix = "window:", kRowPrefix = "row:";
 // tile, step
 constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
@@ -32,11 +33,12 @@ constexpr std::array<std::int64_t, 3> kRowPoints{4, 8, 2};
 
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
 /// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
-/// all threads run through ("stream:<n>", the n-th loop), the overlapping windows that they load
-/// ("window:<argument>"). A window is worth most where a thread makes several points, which must be
-/// so before it is staged: then the move is that of register_block@loop_y, or loop_x, and the
-/// staging in one, and what the points test in their loops is tested before. At "row:<argument>"
-/// they are neighbours along x, whose part of the window is read in packs.
+/// all threads run through ("stream:<n>", the n-th loop), what each step of a loop computes for all
+/// of them ("values:<n>"), the overlapping windows that they load ("window:<argument>"). A window
+/// is worth most where a thread makes several points, which must be so before it is staged: then
+/// the move is that of register_block@loop_y, or loop_x, and the staging in one, and what the
+/// points test in their loops is tested before. At "row:<argument>" they are neighbours along x,
+/// whose part of the window is read in packs.
 class SmemTileStage final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
@@ -53,10 +55,11 @@ class SmemTileStage final : public ParameterMove {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return out;
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
-      for (const std::int64_t tile : kStream)
-        candidates.push_back({std::string(name()),
-                              std::string(kStreamPrefix) + std::to_string(i),
-                              {{"tile", tile}}});
+      for (const std::string_view prefix : {kValuesPrefix, kStreamPrefix}) {
+        for (const std::int64_t tile : kStream)
+          candidates.push_back(
+              {std::string(name()), std::string(prefix) + std::to_string(i), {{"tile", tile}}});
+      }
     }
     for (const Array& array : kernel->facts.arrays) {
       if (!array.is_parameter || !array.read || array.written || array.spec_name.empty() ||
@@ -90,7 +93,7 @@ class SmemTileStage final : public ParameterMove {
     if (site == kExchangeSite)
       return {{"tile", {16, 32, 64}, 32, "elements of the tile, each way"},
               {"rows", {4, 8, 16, 32}, 8, "rows of the tile at a time"}};
-    if (site.starts_with(kStreamPrefix))
+    if (site.starts_with(kStreamPrefix) || site.starts_with(kValuesPrefix))
       return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
     if (site.starts_with(kRowPrefix))
       return {{"points", {2, 4, 8}, 4, "of a thread, neighbours along x"}};
@@ -132,8 +135,11 @@ class SmemTileStage final : public ParameterMove {
       return transposed_through_tile(context, *kernel, tile, rows, why);
     }
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
-      if (wanted.site == std::string(kStreamPrefix) + std::to_string(i))
-        return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile, why);
+      for (const std::string_view prefix : {kStreamPrefix, kValuesPrefix}) {
+        if (wanted.site == std::string(prefix) + std::to_string(i))
+          return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile,
+                                       prefix == kValuesPrefix, why);
+      }
     }
     return why = "there is no loop " + wanted.site, std::nullopt;
   }

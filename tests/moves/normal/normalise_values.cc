@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 
 #include "tests/moves/normal/normal_kernels.h"
@@ -338,6 +339,71 @@ TEST_CASE("an operator of a class is not turned round") {
           "make_float2(0, 0);\n    if (v == w) return;\n    y[i] = x[i];\n  }\n");
   CHECK(k.why.empty());
   CHECK(k.has("if (!(v == w)) {"));
+}
+
+TEST_CASE("an index that lags behind a loop's is computed from it") {
+  const auto kernel = [](const std::string& start, const std::string& head, const std::string& body,
+                         const std::string& behind = "y[i] = sum;") {
+    return kIndex + "  if (i < n) {\n    float sum = 0;\n    " + start + "\n    " + head +
+           " {\n      " + body + "\n    }\n    " + behind + "\n  }\n";
+  };
+  const std::string use = "sum += x[j] * x[k];";
+  for (const std::string step : {"k = j++", "k = j, j++", "k = j, ++j"}) {
+    const Normal k("", kernel("int k = n - 1;", "for (int j = 0; j < n; " + step + ")", use));
+    CAPTURE(step);
+    CHECK(k.why.empty());
+    CHECK(k.has("int k_first = n - 1;"));
+    CHECK(k.has("const int k = j == 0 ? k_first : j - 1;"));
+    CHECK_FALSE(k.has("k = j,"));
+  }
+  const Normal skipped("", kernel("int k = n - 1; k = k - 1;", "for (int j = 3; j < n; k = j++)",
+                                  "if (j % 3 == 0) continue; " + use));
+  CHECK(skipped.has("k_first = k_first - 1;"));
+  CHECK(skipped.has("const int k = j == 3 ? k_first : j - 1;"));
+  const Normal single("", kIndex +
+                              "  if (i < n) {\n    float sum = 0;\n    int k = 5;\n"
+                              "    for (int j = 0; j < n; k = j++)\n      sum += x[k] * x[j];\n"
+                              "    y[i] = sum;\n  }\n");
+  CHECK(single.has("? k_first : j - 1;"));
+  const Normal nested("", kernel("", "for (int r = 0; r < 3; r++)",
+                                 "int k = r;\n      for (int j = 0; j < n; k = j++) sum += x[k];"));
+  CHECK(nested.has("int k_first = r;"));
+  for (const auto& [start, head, body, behind] :
+       {// it is asked for behind the loop, in its head, or in the next of an outer loop
+        std::array<std::string, 4>{"int k = 5;", "for (int j = 0; j < n; k = j++)", use,
+                                   "y[i] = sum + k;"},
+        {"int k = 5;", "for (int j = 0; j < n && k >= 0; k = j++)", use, "y[i] = sum;"},
+        {"int k = 5;", "for (int r = 0; r < 3; r++) for (int j = 0; j < 9; k = j++)", use,
+         "y[i] = sum;"},
+        // it changes in the body, or by another name
+        {"int k = 5;", "for (int j = 0; j < n; k = j++)", use + " k = 2;", "y[i] = sum;"},
+        {"int k = 5; int& r = k;", "for (int j = 0; j < n; k = j++)", "sum += x[r];",
+         "y[i] = sum;"},
+        {"int k = 5; int* p = &k;", "for (int j = 0; j < n; k = j++)", "sum += x[*p];",
+         "y[i] = sum;"},
+        {"volatile int k = 5;", "for (int j = 0; j < n; k = j++)", use, "y[i] = sum;"},
+        {"static int k = 5;", "for (int j = 0; j < n; k = j++)", use, "y[i] = sum;"},
+        // so does the index; another type; other steps and first values
+        {"int k = 5;", "for (int j = 0; j < n; k = j++)", use + " if (j == 4) j = 6;",
+         "y[i] = sum;"},
+        {"unsigned char k = 5;", "for (int j = 0; j < n; k = j++)", use, "y[i] = sum;"},
+        {"unsigned k = 5;", "for (int j = 0; j < n; k = j++)", use, "y[i] = sum;"},
+        {"int k = 5;", "for (int j = 0; j < n; k = j, j += 2)", use, "y[i] = sum;"},
+        {"int k = 5;", "for (int j = n - 1; j >= 0; k = j--)", use, "y[i] = sum;"},
+        {"int k = 5;", "for (int j = i; j < n; k = j++)", use, "y[i] = sum;"},
+        {"int k = 5;", "for (int j = 0; j < n; k = ++j)", "sum += x[k - 1];", "y[i] = sum;"},
+        // two variables of the name
+        {"int k = 5;", "for (int j = 0; j < n; k = j++)", use + " { int k = 3; sum += x[k]; }",
+         "y[i] = sum;"}}) {
+    CAPTURE(head + body + start);
+    test::MovePath path(test::helped_spec("", kernel(start, head, body, behind)));
+    static_cast<void>(path.on_gpu().tried("normalise@kernel"));
+    CHECK_FALSE(path.has("_first"));
+  }
+  const std::string said = "#define AT x[k]\n";
+  test::MovePath macro(test::helped_spec(
+      said, kernel("int k = 5;", "for (int j = 0; j < n; k = j++)", "sum += AT;")));
+  CHECK_FALSE(macro.tried("normalise@kernel").empty());
 }
 
 TEST_SUITE_END();
