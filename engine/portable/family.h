@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/portable/family_offsets.h"
+#include "engine/portable/family_range_end.h"
 #include "engine/portable/family_rule.h"
 #include "engine/portable/nudge.h"
 #include "engine/portable/random.h"
@@ -30,6 +31,8 @@ inline double family_growth(InputFamily family, DType dtype) {
       return width_of(dtype) == 2 ? 1000 : 0x1p17;
     case InputFamily::far_apart:
       return 0x1p7;
+    case InputFamily::halves:
+      return 0x1p8;
     case InputFamily::far_offset:
       return 100;
     case InputFamily::offset:
@@ -40,11 +43,6 @@ inline double family_growth(InputFamily family, DType dtype) {
     default:
       return 1;
   }
-}
-
-/// A random number of a rule, common to all elements.
-inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
-  return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);
 }
 
 /// Number of kinds of the family's structure that differ in a tensor of the rule's type and shape.
@@ -142,62 +140,6 @@ inline Word family_source(const FamilyRule& rule, Word i) {
   }
 }
 
-/// The largest power of two that is not above `x`, a positive number.
-inline double power_below(double x) {
-  double power = 1;
-  while (power > x && power > 0x1p-100) power *= 0.5;
-  while (power * 2 <= x && power < 0x1p100) power *= 2;
-  return power;
-}
-
-/// An element of one of the families near the ends of the range. Their two forms differ in the
-/// exponent alone.
-inline double range_end_value(const FamilyRule& rule, double own) {
-  const DType type = rule.dtype;
-  const bool wide = type == DType::f64, half = type == DType::f16, near_one = rule.form == 1;
-  constexpr double kMost = 12;
-  double steps = own / power_below(rule.scale);
-  steps = steps > kMost ? kMost : steps >= -kMost ? steps : -kMost;
-  const double square_fits = near_one ? 1
-                             : wide   ? 0x1p500
-                             : half   ? 0x1p5
-                                      : 0x1p48,
-               largest = near_one ? 1
-                         : wide   ? 0x1p1010
-                         : half   ? 0x1p12
-                                  : 0x1p102;
-  switch (rule.family) {
-    case InputFamily::vast:
-      return steps * square_fits;
-    case InputFamily::lowest:
-      return -(fabs(steps) + 1) * largest;
-    case InputFamily::highest:
-      return (fabs(steps) + 1) * largest;
-    default: {
-      constexpr double kEight = 8;
-      const double least = near_one              ? 1 / kEight
-                           : wide                ? 0x1p-1074
-                           : half                ? 0x1p-24
-                           : type == DType::bf16 ? 0x1p-133
-                                                 : 0x1p-149;
-      return floor(steps * kEight + 0.5) * least;
-    }
-  }
-}
-
-/// What InputFamily::bottom has for -infinity in its form 1: below all declared values.
-inline double stand_in_for_bottom(DType type) {
-  return type == DType::f16 ? -0x1p14 : -0x1p100;
-}
-
-/// True if element `i` of InputFamily::bottom is -infinity.
-inline bool is_bottom(const FamilyRule& rule, Word i) {
-  constexpr Word kMany = 16, kBeside = 4, kKinds = 4;
-  const Word line = i / rule.row, lines = rule.elements / rule.row,
-             kind = (line / (lines < kMany ? 1 : kBeside) + family_draw(rule, 7, kKinds)) % kKinds;
-  return kind == 0 || (kind == 1 && i % rule.row <= rule.row / 4);
-}
-
 /// Where kernels compare: element i of InputFamily::coarse is landmark `x`, or next to it.
 inline double beside_landmark(const FamilyRule& rule, Word bits, double x) {
   const double step = nudge_step(rule.dtype) * fabs(x);
@@ -214,6 +156,30 @@ inline double coarse_value(const FamilyRule& rule, Word i, double own) {
   for (Word halved = bits / 8 % 9; halved > 0; --halved) step *= 0.5;
   const double x = floor(own / step + 0.5) * step;
   return is_finite(x) ? x : own;
+}
+
+/// Element `i` of InputFamily::halves.
+inline double halves_value(const FamilyRule& rule, Word i) {
+  constexpr Word kGroup = 32, kTops[] = {127, 255, 7, 15};
+  const Word line = i / rule.row, place = i % rule.row % kGroup, group = i / rule.row * kGroup,
+             top = kTops[line % 4], first = random_word(rule.seed, group, 5) % kGroup;
+  const bool has_sign = line % 2 == 0;
+  const double least = has_sign ? -static_cast<double>(top) : 0;
+  const double x = place == first ? static_cast<double>(top)
+                   : place == (first + 1) % kGroup
+                       ? least
+                       : least + 0.5 * static_cast<double>(random_word(rule.seed, i, 3) %
+                                                           (2 * (has_sign ? 2 * top : top) + 1));
+  return x * power_below(rule.scale);
+}
+
+/// True if element `i` of InputFamily::not_a_number is NaN.
+inline bool is_missing(const FamilyRule& rule, Word i) {
+  constexpr Word kFew = 64;
+  const Word kind = i / rule.row % 4;
+  return kind == 0   ? random_word(rule.seed, i, 3) % kFew == 0
+         : kind == 1 ? i % rule.row == 0
+                     : kind == 2;
 }
 
 /// The value of an integer type whose bits are counted from 0 by `code`.
@@ -424,10 +390,18 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       x = range_end_value(rule, own);
       break;
     case InputFamily::bottom:
-      if (rule.nonnegative || !is_bottom(rule, i)) return own;
-      return rule.form == 1 ? stand_in_for_bottom(rule.dtype) : double_of(0xfff0000000000000ULL);
+      return rule.nonnegative ? own : bottom_value(rule, i, own);
     case InputFamily::infinite_lines:
       if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
+      break;
+    case InputFamily::masked_infinities:
+      if (rule.form == 0 && is_one_of_line(rule, i)) x = double_of(0x7ff0000000000000ULL);
+      break;
+    case InputFamily::halves:
+      x = halves_value(rule, i);
+      break;
+    case InputFamily::not_a_number:
+      if (is_missing(rule, i)) x = double_of(0x7ff8000000000000ULL);
       break;
     case InputFamily::other_scalars:
       x *= narrow ? 2 : 0x1p4;

@@ -50,6 +50,13 @@ enum class InputFamily : int {
   /// the first tensor 2^7 * scale everywhere, the second as much below 0. Their products are equal,
   /// and less than a number that stands for -infinity.
   far_apart,
+  /// whole and half multiples of a power of two, which the greatest of every 32 elements of a line
+  /// is 127, 255, 7 or 15 times: where a quotient by a scale that follows from it is rounded, it is
+  /// exact, and often a tie
+  halves,
+  /// NaN: one element in 64 of some lines, the first of others, all of others. For kernels that
+  /// look for it (looks_for_nan()).
+  not_a_number,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
   vast,       ///< so large that sums of squares fit: times 2^48; float64: 2^500, float16: 2^5
@@ -57,10 +64,14 @@ enum class InputFamily : int {
   highest,    ///< positive, as large
   subnormal,  ///< a multiple of the least magnitude, too small for a leading digit; or 0
   // At its end.
-  /// -infinity in some lines, four beside each other where there are many, and in the first quarter
-  /// of others. In form 1 a finite number below all others instead.
+  /// -infinity in some lines, four beside each other where there are many, in the first quarter of
+  /// others, and in others beside the least finite number. In form 1 two finite numbers below all
+  /// others instead.
   bottom,
   infinite_lines,  ///< every other line is infinite, from the second on; in form 1 none is
+  /// one element of each line is infinite, of long ones one of each 1024; in form 1 none is. For
+  /// tensors beside a mask: one of zeros and ones.
+  masked_infinities,
   // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.

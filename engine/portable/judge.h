@@ -22,6 +22,9 @@ enum class Infinities : int {
   in_lines,
   /// Anywhere: where the reference has NaN, any value is accepted (a mask may multiply or select).
   anywhere,
+  /// None, but NaN in the inputs of a kernel that looks for it. NaN agrees with NaN, whatever its
+  /// bits.
+  none_but_nan,
 };
 
 /// True if inputs are infinite.
@@ -82,7 +85,8 @@ inline double error_ratio(double out,
     const bool neither = !is_finite(out) && !is_finite(reference);
     const double finite = is_finite(out) ? out : reference;
     const bool excused =
-        (infinities != Infinities::none && neither) || (are_given(infinities) && is_nan(out)) ||
+        (infinities != Infinities::none && infinities != Infinities::none_but_nan && neither) ||
+        (are_given(infinities) && is_nan(out)) ||
         (infinities == Infinities::overflowing && fabs(finite) >= kNearOverflow) ||
         ((infinities == Infinities::anywhere || infinities == Infinities::in_lines) &&
          is_nan(reference));
@@ -94,7 +98,8 @@ inline double error_ratio(double out,
   return bound > 0 ? error / bound : infinity;
 }
 
-/// As above; `exact` requires equal bytes: 0 or infinite.
+/// As above; `exact` requires equal bytes, of what is no NaN of Infinities::none_but_nan: 0 or
+/// infinite.
 inline double element_ratio(double out,
                             double reference,
                             bool same_bytes,
@@ -102,7 +107,8 @@ inline double element_ratio(double out,
                             double atol,
                             double rtol,
                             Infinities infinities = Infinities::none) {
-  if (exact) return same_bytes ? 0 : double_of(0x7ff0000000000000ULL);
+  const bool both_nan = infinities == Infinities::none_but_nan && is_nan(out) && is_nan(reference);
+  if (exact) return same_bytes || both_nan ? 0 : double_of(0x7ff0000000000000ULL);
   return error_ratio(out, reference, atol, rtol, infinities);
 }
 

@@ -19,10 +19,11 @@ inline double nudge_step(DType dtype) {
   }
 }
 
-/// Element `i` of value `own`, nudged: upwards if `seed` is 0, otherwise up or down at random.
+/// Element `i` of value `own`, nudged: upwards if `seed` is 0, otherwise up or down at random. An
+/// infinity has no last place, and stays.
 inline double nudged(DType dtype, Word seed, Word i, double own) {
   const bool down = seed != 0 && (random_word(seed, i, 5) & 1U) != 0;
-  const double change = nudge_step(dtype) * fabs(own);
+  const double change = is_finite(own) ? nudge_step(dtype) * fabs(own) : 0;
   return down ? own - change : own + change;
 }
 

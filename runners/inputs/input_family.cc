@@ -10,6 +10,7 @@
 #include "engine/spec/tensor_init.h"
 #include "runners/inputs/accumulation.h"
 #include "runners/inputs/arguments.h"
+#include "runners/inputs/nan_tests.h"
 
 namespace warpath {
 namespace {
@@ -127,6 +128,28 @@ std::optional<IntegerRange> free_range(const KernelSpec& spec,
   return std::nullopt;
 }
 
+/// A tensor of zeros and ones, drawn each alone.
+bool is_mask(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+  if (arg.type != ArgType::tensor || arg.role != ArgRole::input) return false;
+  const TensorSpec content = spec.tensor_of(arg, workload);
+  if (!draws_each_alone(content)) return false;
+  if (content.dtype == DType::boolean) return true;
+  const auto rule = element_rule(spec, arg, workload, 0);
+  return rule && rule->kind == ElementRule::Kind::integer && rule->base == 0 && rule->range == 2;
+}
+
+/// Families of floating-point tensors that say something about some kernels only.
+bool concerns(InputFamily family,
+              const KernelSpec& spec,
+              const ArgSpec& arg,
+              const Workload& workload) {
+  if (family == InputFamily::not_a_number) return looks_for_nan(spec);
+  if (family != InputFamily::masked_infinities) return true;
+  return !is_mask(spec, arg, workload) &&
+         std::ranges::any_of(spec.io.args,
+                             [&](const ArgSpec& other) { return is_mask(spec, other, workload); });
+}
+
 /// Families that take a tensor's own values and zeros alone.
 bool is_of_own_values_and_zeros(InputFamily family) {
   return family == InputFamily::zero_block || family == InputFamily::sparse ||
@@ -240,7 +263,8 @@ bool changes(InputFamily family,
              const Workload& workload) {
   if (family == InputFamily::as_declared) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
-  if (info(content.dtype).is_float) return family != InputFamily::extremes;
+  if (info(content.dtype).is_float)
+    return family != InputFamily::extremes && concerns(family, spec, arg, workload);
   if (const Arrangement own = arrangement_of(spec, arg, content, workload);
       own != Arrangement::none)
     return arranges(own, family);

@@ -55,18 +55,23 @@ bool are_integers_or_selected(const Tensor& result, const std::vector<Tensor>& i
   return !info(result.dtype).is_float || is_selection(result, inputs);
 }
 
+constexpr DType kFloats[] = {DType::f64, DType::f32, DType::bf16, DType::f16};
+
 bool stays_in_range(InputFamily family,
                     const std::vector<Tensor>& inputs,
                     const Tensor& result,
                     const Tensor& near_one) {
-  if (family == InputFamily::infinite_lines) {
+  if (family == InputFamily::infinite_lines || family == InputFamily::masked_infinities) {
     const auto is_lost = [](double x, double) { return !std::isfinite(x); };
     return agrees(result, near_one, is_lost) && has_finite(result);
   }
   if (family == InputFamily::bottom) {
     const auto stands = [](double x, double other) {
-      return x == -INFINITY && (other == portable::stand_in_for_bottom(DType::f16) ||
-                                other == portable::stand_in_for_bottom(DType::f32));
+      return std::ranges::any_of(kFloats, [&](DType type) {
+        const double low = portable::stand_in_for_bottom(type);
+        return (x == -INFINITY && other == low) ||
+               (x == portable::least_finite(type) && other == low / 2);
+      });
     };
     return agrees(result, near_one, stands) && are_integers_or_selected(result, inputs);
   }

@@ -13,10 +13,12 @@ namespace warpath {
 /// same digits near 1, `near_one`, times a power of two, exactly; and, unless squares fit, each
 /// that is no integer must be one of the inputs (of up to 4096 elements that is looked at). At the
 /// end:
-/// - InputFamily::bottom: the elements on `near_one`, with -infinity for what stands for it there,
-///   and values of the inputs or integers;
-/// - InputFamily::infinite_lines: each finite element is that on `near_one`, where nothing is
-///   infinite, so that it does not depend on an infinite line; and some are finite.
+/// - InputFamily::bottom: the elements on `near_one`, with -infinity and the least finite number
+/// for
+///   what stands for them there, and values of the inputs or integers;
+/// - InputFamily::infinite_lines, masked_infinities: each finite element is that on `near_one`,
+/// where
+///   nothing is infinite, so that it depends on nothing that is; and some are finite.
 /// All in one order. None where there are not as many on `near_one`.
 [[nodiscard]] std::vector<bool> stay_in_range(InputFamily family,
                                               const std::vector<Tensor>& inputs,

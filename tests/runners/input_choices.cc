@@ -312,6 +312,30 @@ TEST_CASE("every other tensor is far above, those between far below") {
   CHECK(std::ranges::count(choices, reversed) == 1);
 }
 
+TEST_CASE(
+    "infinities are put beside masks, and NaN where the spec's text says what becomes of it") {
+  const auto has = [](const KernelSpec& spec, InputFamily family) {
+    const auto choices = stress_choices(spec, spec.workloads.at(0));
+    return std::ranges::count(choices, family, &FamilyChoice::family) == 1;
+  };
+  const std::string folder = WARPATH_SOURCE_ROOT "/tests/data/integrity/";
+  const KernelSpec masked = load_specs(folder + "masked_rows/spec.json").at(0);
+  CHECK(has(masked, InputFamily::masked_infinities));
+  CHECK_FALSE(has(masked, InputFamily::not_a_number));
+  KernelSpec peak = load_specs(folder + "peak_or_nan/spec.json").at(0);
+  CHECK_FALSE(has(peak, InputFamily::masked_infinities));
+  CHECK(has(peak, InputFamily::not_a_number));
+  const auto looks = [&](const std::string& condition) {
+    peak.source = "__global__ void k(float* x, int i) { if (" + condition + ") x[i] = 0; }";
+    return has(peak, InputFamily::not_a_number);
+  };
+  for (const char* const condition : {"x[i] != x[i]", "p.a == p.a", "__hisnan(x[i])"})
+    CHECK(looks(condition));
+  for (const char* const condition :
+       {"x[i] != x[i + 1]", "x[i] == x[i] + 1", "x[0] > x[i]", "i == i++", "isnan"})
+    CHECK_FALSE(looks(condition));
+}
+
 TEST_CASE("two tensors are constants far above and far below 0, beside a third as declared") {
   const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
   const FamilyChoice far_apart{.family = InputFamily::far_apart};

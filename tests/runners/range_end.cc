@@ -65,20 +65,24 @@ TEST_CASE("where lines are -infinity what selects is judged, not what computes")
                  tensor(DType::f32, stands));
   };
   CHECK(judges({-INFINITY, 2}, {low, 2}));
+  const double least = portable::least_finite(DType::f32);
+  CHECK(stays(InputFamily::bottom, tensor(DType::f32, {least, -INFINITY}),
+              tensor(DType::f32, {least}), tensor(DType::f32, {low / 2})));
   CHECK_FALSE(judges({-INFINITY, 3}, {low, 3}));           // is no input
   CHECK_FALSE(judges({-INFINITY, 2}, {low + 0x1p90, 2}));  // a sum with it
   CHECK_FALSE(judges({0, 2}, {low, 2}));
   CHECK_FALSE(stays(InputFamily::bottom, inputs, tensor(DType::i32, {1}), tensor(DType::i32, {2})));
 }
 
-TEST_CASE("where every other line is infinite, results are judged if the others depend on none") {
-  const auto judges = [](const std::vector<double>& results, const std::vector<double>& finite) {
-    return stays(InputFamily::infinite_lines, {}, tensor(DType::f32, results),
-                 tensor(DType::f32, finite));
-  };
-  CHECK(judges({1, INFINITY, 3, NAN}, {1, 2, 3, 4}));
-  CHECK_FALSE(judges({1, 0, 3}, {1, 2, 3}));  // what an infinite line makes finite
-  CHECK_FALSE(judges({NAN, INFINITY}, {1, 2}));
+TEST_CASE("where some inputs are infinite, results are judged if the others depend on none") {
+  for (const InputFamily family : {InputFamily::infinite_lines, InputFamily::masked_infinities}) {
+    const auto judges = [&](const std::vector<double>& results, const std::vector<double>& finite) {
+      return stays(family, {}, tensor(DType::f32, results), tensor(DType::f32, finite));
+    };
+    CHECK(judges({1, INFINITY, 3, NAN}, {1, 2, 3, 4}));
+    CHECK_FALSE(judges({1, 0, 3}, {1, 2, 3}));  // what an infinity makes finite
+    CHECK_FALSE(judges({NAN, INFINITY}, {1, 2}));
+  }
 }
 
 TEST_SUITE_END();

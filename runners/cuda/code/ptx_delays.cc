@@ -298,19 +298,19 @@ class Rewriter {
   }
 
   /// First and last pieces of the stretches that lanes may run one half after the other: straight
-  /// code that writes shared memory and reads it, in either order, without anything that lanes do
-  /// together.
+  /// code that writes shared memory and reads it, or global memory, in either order, without
+  /// anything that lanes do together.
   static std::vector<std::size_t> splits_of(const Function& function) {
     std::vector<std::size_t> out;
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     std::size_t first = kNone, last = kNone, count = 0;
-    bool reads = false, writes = false;
+    bool reads[2]{}, writes[2]{};  // shared, global
     const auto flush = [&] {
-      if (reads && writes && out.size() < 2 * kMostSplits)
-        out.push_back(first), out.push_back(last);
+      const bool passes = (reads[0] && writes[0]) || (reads[1] && writes[1]);
+      if (passes && out.size() < 2 * kMostSplits) out.push_back(first), out.push_back(last);
       first = last = kNone;
       count = 0;
-      reads = writes = false;
+      reads[0] = reads[1] = writes[0] = writes[1] = false;
     };
     for (std::size_t i = 0; i < function.pieces.size(); ++i) {
       const Piece& piece = function.pieces[i];
@@ -323,12 +323,15 @@ class Rewriter {
       if (!plain || count == kMostSplitInstructions) flush();
       if (!plain) continue;
       ++count;
-      const bool shared = kind == Kind::shared_read || kind == Kind::shared_write;
-      if (!shared && first == kNone) continue;
+      // What is read through the read-only path is written by no thread.
+      const bool global =
+          kind == Kind::global_write || (kind == Kind::global_read && !has_part(piece.word, "nc"));
+      const bool passes = global || kind == Kind::shared_read || kind == Kind::shared_write;
+      if (!passes) continue;
       if (first == kNone) first = i;
-      if (shared) last = i;
-      reads = reads || kind == Kind::shared_read;
-      writes = writes || kind == Kind::shared_write;
+      last = i;
+      const bool is_write = kind == Kind::shared_write || kind == Kind::global_write;
+      (is_write ? writes : reads)[global ? 1 : 0] = true;
     }
     flush();
     return out;
@@ -367,7 +370,7 @@ class Rewriter {
     emit(
         "\n\tsetp.ne.u32 %$p, %$c, 0;\n\t@%$p sub.u32 %$c, %$c, 1;"
         "\n\tld.const.u32 %$t, [$plan+20];\n\tmov.u32 %$u, %laneid;\n\tbfe.u32 %$v, %$t, 1, "
-        "3;\n\tshr.u32 %$u, %$u, %$v;\n\txor.b32 %$u, %$u, %$t;"
+        "5;\n\tand.b32 %$u, %$u, %$v;\n\tpopc.b32 %$u, %$u;\n\txor.b32 %$u, %$u, %$t;"
         "\n\tand.b32 %$u, %$u, 1;\n\tsetp.ne.and.u32 %$p, %$u, 0, %$p;\n\t@%$p bra $second" +
         number + ";\n\t");
     out_ += stretch;
@@ -404,7 +407,7 @@ class Rewriter {
     mix();
     // A function may be called in a loop: it is slow in one call of 64.
     if (!is_entry) emit("\n\tshr.u32 %$t, %$s, 26;\n\tsetp.eq.and.u32 %$q, %$t, 0, %$q;");
-    emit("\n\tld.const.u32 %$t, [$plan+20];\n\tshr.u32 %$t, %$t, 5;\n\tselp.u32 %$c, %$t, 0, %$q;");
+    emit("\n\tld.const.u32 %$t, [$plan+20];\n\tshr.u32 %$t, %$t, 6;\n\tselp.u32 %$c, %$t, 0, %$q;");
     emit(
         "\n\tand.b32 %$t, %$s, 255;\n\tld.const.u32 %$u, [$plan+4];\n\tsetp.lt.and.u32 %$q, %$t, "
         "%$u, %$q;"

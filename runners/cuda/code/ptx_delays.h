@@ -19,8 +19,8 @@ struct DelayPlan {
   std::uint32_t blocks = 0;  ///< how many of 65536 blocks participate
   /// all warps of a participating block start up to this many ns late; 2^k - 1
   std::uint32_t entry_mask = 0;
-  /// 32 * (how often lanes split, in participating blocks) + 2 * (a bit of the lane number) +
-  /// (which value goes first)
+  /// 64 * (how often lanes split, in participating blocks) + 2 * (a mask) + (which half goes
+  /// second: the lanes whose numbers have an odd number of bits in the mask if 0, else the others)
   std::uint32_t split = 0;
   /// sleeps at a site are 2^sleep_shift times some microseconds; at most 7: a millisecond
   std::uint32_t sleep_shift = 0;
@@ -43,9 +43,9 @@ struct DelayedPtx {
 /// Rewrites PTX so that the order between warps and blocks, on which only barriers and atomics may
 /// depend, can be varied: before runs of accesses of one kind, around barriers and after waits,
 /// whole warps sleep for some microseconds a few times each, chosen by a hash of plan, block, warp
-/// and site; blocks start late; straight-line code that passes data through shared memory without a
-/// barrier is executed by one half of a warp's lanes first. The results of a race-free program stay
-/// bit-identical.
+/// and site; blocks start late; straight-line code that passes data through shared or global memory
+/// without a barrier is executed by one half of a warp's lanes first. The results of a race-free
+/// program stay bit-identical.
 ///
 /// Three registers are live throughout, which may cost registers or spills. `threads`: the largest
 /// block launched; entries without a limit of their own get it, so that the code fits. Linear in

@@ -127,8 +127,11 @@ void InputSets::digest(const PlacedWorkload& placed, InputSet& set) {
                             kDigestSeed, nonce, answers.address(places[t]));
   }
   bench_.collect("inputs");
-  set.digest.clear();
-  for (const std::size_t place : places) set.digest.push_back(answers.at<DeviceDigest>(place));
+  // The place of a tensor that is not read holds what another answer left there.
+  set.digest.assign(placed.tensors.size(), DeviceDigest{});
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    if (placed.tensors[t].is_read()) set.digest[t] = answers.at<DeviceDigest>(places[t]);
+  }
 }
 
 void InputSets::run_reference_kernel(const PlacedWorkload& placed, InputSet& set) {

@@ -104,8 +104,8 @@ TEST_CASE("what stood in the text stands there still, in its order") {
 }
 
 TEST_CASE(
-    "straight code that hands data from lane to lane through shared memory is there twice, once "
-    "for each half of the lanes") {
+    "straight code that hands data from lane to lane through shared or global memory is there "
+    "twice, once for each half of the lanes") {
   const std::string handing =
       "st.shared.f32 [%r1], %f1;\nld.shared.f32 %f2, [%r2];\nadd.f32 %f3, %f1, %f2;\n";
   CHECK(delay_ptx(entry(handing), 32).splits == 1);
@@ -120,12 +120,16 @@ TEST_CASE(
   }
   CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f1;\n"), 32).splits ==
         0);
+  const std::string store = "st.global.f32 [%rd1], %f1;\n";
+  CHECK(delay_ptx(entry("ld.global.f32 %f2, [%rd2];\n" + store), 32).splits == 1);
+  CHECK(delay_ptx(entry("ld.global.nc.f32 %f2, [%rd2];\n" + store), 32).splits == 0);
+  CHECK(delay_ptx(entry("ld.shared.f32 %f2, [%r2];\n" + store), 32).splits == 0);
 }
 
 TEST_CASE("each place where other blocks' memory is written can be chosen alone") {
   const DelayedPtx made =
-      delay_ptx(entry("st.global.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\natom.global.add.u32 "
-                      "%r2, [%rd3], 1;\nst.shared.f32 [%r1], %f1;\n"),
+      delay_ptx(entry("st.global.f32 [%rd1], %f1;\nL1:\nld.global.f32 %f2, [%rd2];\nL2:\n"
+                      "atom.global.add.u32 %r2, [%rd3], 1;\nst.shared.f32 [%r1], %f1;\n"),
                 32);
   REQUIRE(made.writes.size() == 2);
   CHECK(made.writes[0] < made.writes[1]);

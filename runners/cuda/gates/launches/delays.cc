@@ -24,6 +24,9 @@ constexpr std::size_t kMostLateWrites = 8;
 constexpr std::int64_t kLateBlocks = 16, kBlocksOfLateWarps = 512;
 /// Number of stretches that a warp runs one half of its lanes after the other.
 constexpr std::uint32_t kSplits = 48;
+/// By which bits of their numbers lanes part, one of these in every round. Four rounds part any two
+/// lanes but those whose numbers differ by 01101.
+constexpr std::array<std::uint32_t, 4> kLaneMasks{0b00101, 0b00010, 0b10000, 0b01100};
 
 /// Runs the same source with another order between threads: delays by warp, block and place are
 /// added to the PTX, the driver assembles it, and the results must equal those without delays. If
@@ -193,8 +196,11 @@ class Delays final : public DeviceGate {
         plan.sites_mask = round / kKinds % 2 == 0 ? 15 : 3;
         break;
       case 1:
-        plan.split = 32U * kSplits + 2U * static_cast<std::uint32_t>((secret >> 40U) % 5) +
-                     static_cast<std::uint32_t>(round / kKinds % 2);
+        plan.split =
+            64U * kSplits +
+            2U * kLaneMasks[((secret >> 40U) + static_cast<std::uint64_t>(round / kKinds)) %
+                            kLaneMasks.size()] +
+            static_cast<std::uint32_t>(round / kKinds % 2);
         break;
       case 2:  // some, so that others overtake them
         plan.blocks /= 4;

@@ -5,7 +5,8 @@ namespace warpath::cuda {
 namespace {
 
 /// Every tensor and scratch buffer ends, then begins, at addresses that nothing is mapped to: a
-/// load outside faults, which a pattern cannot see.
+/// load outside faults, which a pattern cannot see. So it is where all integers are at an end of
+/// their range: they may be places, or say that there is none.
 class Fences final : public DeviceGate {
  public:
   Fences()
@@ -25,11 +26,29 @@ class Fences final : public DeviceGate {
           return fail(where(trial, w, set) + "tensors that " + side +
                       " at unmapped addresses: " + result.detail);
       }
+      for (const InputSet* const ends : sets_at_ends(trial, w)) {
+        for (const auto align : {FencedMemory::Align::right, FencedMemory::Align::left})
+          static_cast<void>(run(trial, w, *ends, align));  // it must not fault
+      }
     }
     return pass("begin and end");
   }
 
  private:
+  /// A set of each kind whose integers are all the least, or the greatest, of their range.
+  static std::vector<const InputSet*> sets_at_ends(Trial& trial, std::size_t w) {
+    constexpr int kLeast = 2, kGreatest = 3;
+    std::vector<const InputSet*> out;
+    for (const int form : {kLeast, kGreatest}) {
+      for (const auto& set : trial.problem().family_sets(w)) {
+        if (set->family != InputFamily::one_value || set->form != form) continue;
+        out.push_back(set.get());
+        break;
+      }
+    }
+    return out;
+  }
+
   static Comparison run(Trial& trial,
                         std::size_t w,
                         const InputSet& set,
