@@ -14,11 +14,9 @@ namespace warpath {
 /// that is no integer must be one of the inputs (of up to 4096 elements that is looked at). At the
 /// end:
 /// - InputFamily::bottom: the elements on `near_one`, with -infinity and the least finite number
-/// for
-///   what stands for them there, and values of the inputs or integers;
+///   for what stands for them there, and values of the inputs or integers;
 /// - InputFamily::infinite_lines, masked_infinities: each finite element is that on `near_one`,
-/// where
-///   nothing is infinite, so that it depends on nothing that is; and some are finite.
+///   where nothing is infinite, so that it depends on nothing that is; and some are finite.
 /// All in one order. None where there are not as many on `near_one`.
 [[nodiscard]] std::vector<bool> stay_in_range(InputFamily family,
                                               const std::vector<Tensor>& inputs,
