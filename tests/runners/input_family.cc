@@ -12,60 +12,12 @@
 
 #include "engine/portable/family_word.h"
 #include "engine/spec/spec_load.h"
-#include "engine/spec/tensor_init.h"
-#include "runners/inputs/scaling.h"
+#include "tests/runners/made_family.h"
 
 using namespace warpath;
+using namespace warpath::test;
 
 namespace {
-
-FamilyRule rule_for(InputFamily family,
-                    int form,
-                    std::uint64_t seed,
-                    const std::vector<std::int64_t>& shape,
-                    DType dtype = DType::f32) {
-  FamilyRule rule{};
-  rule.family = family;
-  rule.form = form;
-  rule.dtype = dtype;
-  rule.seed = seed;
-  rule.elements = 1;
-  for (const std::int64_t extent : shape) rule.elements *= static_cast<std::uint64_t>(extent);
-  rule.row = static_cast<std::uint64_t>(shape.back());
-  rule.lines = static_cast<std::uint64_t>(shape.size() < 2 ? 1 : shape[shape.size() - 2]);
-  rule.scale = 1;
-  rule.odd = kNoElement;
-  return rule;
-}
-
-constexpr std::int64_t kMatrices = 2, kLines = 48, kRow = 80;
-
-/// A family's tensor of kMatrices matrices.
-struct Made {
-  Tensor own =
-             fill_tensor(InitRule{}, 5, DType::f32, {kMatrices, kLines, kRow}, {}, nullptr, "here"),
-         values = own;
-  Made(InputFamily family, int form, std::uint64_t seed) {
-    apply_family(values, rule_for(family, form, seed, own.shape));
-  }
-  [[nodiscard]] double operator()(std::int64_t matrix,
-                                  std::int64_t line,
-                                  std::int64_t column) const {
-    return values.at((matrix * kLines + line) * kRow + column);
-  }
-  /// True if `holds` of every element.
-  [[nodiscard]] bool all(
-      const std::function<bool(std::int64_t, std::int64_t, std::int64_t)>& holds) const {
-    for (std::int64_t m = 0; m < kMatrices; ++m) {
-      for (std::int64_t line = 0; line < kLines; ++line) {
-        for (std::int64_t column = 0; column < kRow; ++column) {
-          if (!holds(m, line, column)) return false;
-        }
-      }
-    }
-    return true;
-  }
-};
 
 /// Which of the extents are zero somewhere: begin and end of the run.
 std::pair<std::int64_t, std::int64_t> run_of(std::int64_t extent,
@@ -429,77 +381,6 @@ TEST_CASE(
     FamilyRule rule = rule_for(InputFamily::one_value, 0, 3, {40, 60}, dtype);
     rule.holds_zero = rule.holds_all = true;
     CHECK(portable::odd_element(rule, 1) >= 1200);
-  }
-}
-
-TEST_CASE("halves are ties of a quotient by what their lines' greatest are 127, 255, 7 or 15 of") {
-  const Made made(InputFamily::halves, 0, 3);
-  for (std::int64_t line = 0; line < kLines; ++line) {
-    const double top = std::vector<double>{127, 255, 7, 15}[static_cast<std::size_t>(line % 4)];
-    double most = 0, least = 0;
-    int ties = 0;
-    for (std::int64_t column = 0; column < kRow; ++column) {
-      const double x = made(0, line, column);
-      CHECK(2 * x == std::floor(2 * x));
-      ties += x != std::floor(x) ? 1 : 0;
-      most = std::max(most, x), least = std::min(least, x);
-    }
-    CHECK(most == top);
-    CHECK(least == (line % 2 == 0 ? -top : 0));
-    CHECK(ties > kRow / 8);
-  }
-}
-
-TEST_CASE("one element of each line is infinite, of long ones one of each 1024") {
-  const Made made(InputFamily::masked_infinities, 0, 3);
-  for (std::int64_t line = 0; line < kLines; ++line) {
-    int infinite = 0;
-    for (std::int64_t column = 0; column < kRow; ++column)
-      infinite += std::isinf(made(1, line, column)) ? 1 : 0;
-    CHECK(infinite == 1);
-  }
-  const FamilyRule rule = rule_for(InputFamily::masked_infinities, 0, 3, {5000});
-  int infinite = 0;
-  for (std::uint64_t i = 0; i < rule.elements; ++i)
-    infinite += portable::is_one_of_line(rule, i) ? 1 : 0;
-  CHECK(infinite == 5);
-  CHECK(Made(InputFamily::masked_infinities, 1, 3).values.bytes == made.own.bytes);
-}
-
-TEST_CASE("some lines have a few elements that are NaN, or the first, or all, and some have none") {
-  const Made made(InputFamily::not_a_number, 0, 3);
-  const auto missing = [&](std::int64_t line) {
-    int out = 0;
-    for (std::int64_t column = 0; column < kRow; ++column)
-      out += std::isnan(made(0, line, column)) ? 1 : 0;
-    return out;
-  };
-  CHECK(missing(1) == 1);
-  CHECK(std::isnan(made(0, 1, 0)));
-  CHECK(missing(2) == kRow);
-  CHECK(missing(3) == 0);
-  int few = 0;
-  for (std::int64_t line = 0; line < kLines; line += 4) few += missing(line);
-  CHECK(few > 0);
-  CHECK(few < kRow);
-}
-
-TEST_CASE("near the ends of a type's range lie the digits that there are near 1") {
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    for (int f = 0; f < static_cast<int>(kInputFamilies.size()); ++f) {
-      const auto family = static_cast<InputFamily>(f);
-      if (!is_near_range_end(family) || family >= InputFamily::bottom) continue;
-      CAPTURE(name_of(family));
-      CAPTURE(info(dtype).name);
-      const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {40, 60}, {}, nullptr, "here");
-      Tensor near_end = declared, near_one = declared;
-      FamilyRule rule = rule_for(family, 0, 3, {40, 60}, dtype);
-      apply_family(near_end, rule);
-      rule.form = FamilyChoice{.family = family}.near_one().form;
-      apply_family(near_one, rule);
-      CHECK(is_times_power_of_two(near_one, near_end));
-      CHECK(near_one.bytes != near_end.bytes);
-    }
   }
 }
 

@@ -1,0 +1,87 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/portable/family_word.h"
+#include "runners/inputs/scaling.h"
+#include "tests/runners/made_family.h"
+
+using namespace warpath;
+using namespace warpath::test;
+
+TEST_SUITE_BEGIN("special_families");
+
+TEST_CASE("halves are ties of a quotient by what their lines' greatest are 127, 255, 7 or 15 of") {
+  const Made made(InputFamily::halves, 0, 3);
+  for (std::int64_t line = 0; line < kLines; ++line) {
+    const double top = std::vector<double>{127, 255, 7, 15}[static_cast<std::size_t>(line % 4)];
+    double most = 0, least = 0;
+    int ties = 0;
+    for (std::int64_t column = 0; column < kRow; ++column) {
+      const double x = made(0, line, column);
+      CHECK(2 * x == std::floor(2 * x));
+      ties += x != std::floor(x) ? 1 : 0;
+      most = std::max(most, x), least = std::min(least, x);
+    }
+    CHECK(most == top);
+    CHECK(least == (line % 2 == 0 ? -top : 0));
+    CHECK(ties > kRow / 8);
+  }
+}
+
+TEST_CASE("one element of each line is infinite, of long ones one of each 1024") {
+  const Made made(InputFamily::masked_infinities, 0, 3);
+  for (std::int64_t line = 0; line < kLines; ++line) {
+    int infinite = 0;
+    for (std::int64_t column = 0; column < kRow; ++column)
+      infinite += std::isinf(made(1, line, column)) ? 1 : 0;
+    CHECK(infinite == 1);
+  }
+  const FamilyRule rule = rule_for(InputFamily::masked_infinities, 0, 3, {5000});
+  int infinite = 0;
+  for (std::uint64_t i = 0; i < rule.elements; ++i)
+    infinite += portable::is_one_of_line(rule, i) ? 1 : 0;
+  CHECK(infinite == 5);
+  CHECK(Made(InputFamily::masked_infinities, 1, 3).values.bytes == made.own.bytes);
+}
+
+TEST_CASE("some lines have a few elements that are NaN, or the first, or all, and some have none") {
+  const Made made(InputFamily::not_a_number, 0, 3);
+  const auto missing = [&](std::int64_t line) {
+    int out = 0;
+    for (std::int64_t column = 0; column < kRow; ++column)
+      out += std::isnan(made(0, line, column)) ? 1 : 0;
+    return out;
+  };
+  CHECK(missing(1) == 1);
+  CHECK(std::isnan(made(0, 1, 0)));
+  CHECK(missing(2) == kRow);
+  CHECK(missing(3) == 0);
+  int few = 0;
+  for (std::int64_t line = 0; line < kLines; line += 4) few += missing(line);
+  CHECK(few > 0);
+  CHECK(few < kRow);
+}
+
+TEST_CASE("near the ends of a type's range lie the digits that there are near 1") {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (int f = 0; f < static_cast<int>(kInputFamilies.size()); ++f) {
+      const auto family = static_cast<InputFamily>(f);
+      if (!is_near_range_end(family) || family >= InputFamily::bottom) continue;
+      CAPTURE(name_of(family));
+      CAPTURE(info(dtype).name);
+      const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {40, 60}, {}, nullptr, "here");
+      Tensor near_end = declared, near_one = declared;
+      FamilyRule rule = rule_for(family, 0, 3, {40, 60}, dtype);
+      apply_family(near_end, rule);
+      rule.form = FamilyChoice{.family = family}.near_one().form;
+      apply_family(near_one, rule);
+      CHECK(is_times_power_of_two(near_one, near_end));
+      CHECK(near_one.bytes != near_end.bytes);
+    }
+  }
+}
+
+TEST_SUITE_END();
