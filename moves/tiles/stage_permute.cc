@@ -326,7 +326,7 @@ std::string rewritten_body(const KernelModel& kernel,
     if (stores && !at.span.overlaps(load)) replace(at.span, text_of(p, p.out));
     if (s->is(StmtKind::declaration) && !loads && !s->text_only && s->declarators.size() == 1) {
       const Declarator& d = *s->declarators[0];
-      if (d.value() != nullptr && !d.is_pointer() && !d.reference && !d.has(kConstexpr)) {
+      if (d.value() != nullptr && !d.is_pointer() && !d.reference && !d.has(kConstexpr | kAuto)) {
         const auto form = form_in(facts, *p.body.index, facts.polynomial(*d.value()), p.total);
         if (form && !form->factors.empty()) replace(d.value()->span, text_of(p, *form));
       }
