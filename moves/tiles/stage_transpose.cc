@@ -45,8 +45,8 @@ Bindings launch_values(const MoveContext& context, const KernelFacts& facts, con
   return out;
 }
 
-/// Whether `index` counts blockIdx * (threads * steps) + threadIdx along its axis, so that blocks
-/// of so many threads that take so many steps cover every element once.
+}  // namespace
+
 bool covers_axis(const MoveContext& context,
                  const KernelFacts& facts,
                  const ThreadIndex& index,
@@ -62,6 +62,8 @@ bool covers_axis(const MoveContext& context,
     return width.evaluate(values) == values.at("blockDim." + letter) * steps;
   });
 }
+
+namespace {
 
 /// Sets rows and rows_axis where the kernel's only loop runs over rows of the block's tile.
 bool find_rows(const MoveContext& context,

@@ -19,6 +19,23 @@ namespace warpath {
                                                              std::int64_t rows,
                                                              std::string& why);
 
+/// The same for a kernel of one flat index that `/` and `%` take apart into coordinates, if all
+/// sizes are known: the coordinate along which the load is contiguous and the one along which the
+/// store is become the tile's axes, all others the grid's third. Coordinates that stay neighbours
+/// in both orders count as one.
+[[nodiscard]] std::optional<Variant> permuted_through_tile(const MoveContext& context,
+                                                           const model::KernelModel& kernel,
+                                                           std::int64_t tile,
+                                                           std::int64_t rows,
+                                                           std::string& why);
+
+/// Whether `index` counts blockIdx * (threads * steps) + threadIdx along its axis, so that blocks
+/// of so many threads that take so many steps cover every element once.
+[[nodiscard]] bool covers_axis(const MoveContext& context,
+                               const model::KernelFacts& facts,
+                               const model::ThreadIndex& index,
+                               std::int64_t steps);
+
 /// For a loop over j that loads elements x[s * j + ...] which are the same for all threads of a
 /// block: stages those of `tile` steps at a time in shared memory, or what the loop computes of
 /// them alone; with `values` all variables of the loop's body that are the same for the block.

@@ -32,13 +32,14 @@ constexpr std::array<std::array<std::int64_t, 2>, 5> kWindows{
 constexpr std::array<std::int64_t, 3> kRowPoints{4, 8, 2};
 
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
-/// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
-/// all threads run through ("stream:<n>", the n-th loop), what each step of a loop computes for all
-/// of them ("values:<n>"), the overlapping windows that they load ("window:<argument>"). A window
-/// is worth most where a thread makes several points, which must be so before it is staged: then
-/// the move is that of register_block@loop_y, or loop_x, and the staging in one, and what the
-/// points test in their loops is tested before. At "row:<argument>" they are neighbours along x,
-/// whose part of the window is read in packs.
+/// "sum"), a tile that is read in one order and written in another, along two thread indices or two
+/// coordinates of a flat one ("exchange"), the elements that all threads run through ("stream:<n>",
+/// the n-th loop), what each step of a loop computes for all of them ("values:<n>"), the
+/// overlapping windows that they load ("window:<argument>"). A window is worth most where a thread
+/// makes several points, which must be so before it is staged: then the move is that of
+/// register_block@loop_y, or loop_x, and the staging in one, and what the points test in their
+/// loops is tested before. At "row:<argument>" they are neighbours along x, whose part of the
+/// window is read in packs.
 class SmemTileStage final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
@@ -132,7 +133,12 @@ class SmemTileStage final : public ParameterMove {
       const std::int64_t rows = wanted.parameters.at("rows");
       if (rows > tile || tile * rows > 1024)
         return why = "the block would be too large", std::nullopt;
-      return transposed_through_tile(context, *kernel, tile, rows, why);
+      if (auto out = transposed_through_tile(context, *kernel, tile, rows, why)) return out;
+      std::string flat;
+      auto out = permuted_through_tile(context, *kernel, tile, rows, flat);
+      // two thread indices are no flat one: then the first reason says more
+      if (!out && kernel->facts.thread_indices.size() == 1) why = flat;
+      return out;
     }
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
       for (const std::string_view prefix : {kStreamPrefix, kValuesPrefix}) {
