@@ -197,6 +197,8 @@ bool is_pointwise(const KernelModel& kernel, const GuardedBody& body, std::strin
   if (body.index->declarator->stmt == nullptr ||
       body.index->declarator->stmt->declarators.size() != 1)
     return why = "the index is declared with others", false;
+  if (body.index->declarator->has(kAuto | kVolatile))
+    return why = "the index has no type of its own", false;
   for (const std::string& name : facts.names_written(*kernel.kernel->body)) {
     if (name == body.index->name && std::ranges::any_of(body.statements, [&](const Stmt* s) {
           return std::ranges::count(facts.names_written(*s), name) > 0;

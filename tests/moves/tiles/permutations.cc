@@ -85,6 +85,10 @@ TEST_CASE("other orders, unsigned and 64-bit indices, an early return, a loop ov
       .step(kStep)
       .runs();
   MovePath(permutation(kPlaces + "    out[i] = in[" + kChannelsLast + "];\n",
+                       "unsigned i = blockIdx.x * blockDim.x + threadIdx.x;"))
+      .step(kStep)
+      .runs();
+  MovePath(permutation(kPlaces + "    out[i] = in[" + kChannelsLast + "];\n",
                        "int i = blockIdx.x * blockDim.x + threadIdx.x;",
                        "if (i >= N * C * H * W) return;"))
       .step(kStep)
@@ -118,6 +122,8 @@ TEST_CASE("a permutation whose points a tile would not cover as its kernel does 
   CHECK(why(permutation(kPlaces + store, index, "if (i < N * C * H * W - 7)")) != "");
   CHECK(why(permutation(kPlaces + store, index, "if (i < N * C * H * W && b[0] > 0.0f)")) != "");
   CHECK(why(permutation(kPlaces + store, index, "if (i < N * C * H * W)", "volatile float")) != "");
+  CHECK(why(permutation(kPlaces + store + "    (void)i;\n",
+                        "auto i = blockIdx.x * blockDim.x + threadIdx.x;")) != "");
   // more blocks side by side than the launch has threads
   CHECK(why(permutation(kPlaces + store, "int i = blockIdx.x * 32 + threadIdx.x;")) != "");
 }
