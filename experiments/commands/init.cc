@@ -155,7 +155,8 @@ int init(const Arguments& arguments, const Program& program) {
     std::fprintf(stderr, "%s: %s is not found; --include FOLDER says where it is\n",
                  missing.place.c_str(), missing.name.c_str());
   std::map<std::string, std::string> replaced;
-  const std::string read = with_foreign_names(flat_source.text, replaced);
+  const std::vector<std::string> system_folders = folders_of(arguments, "system-include");
+  const std::string read = with_foreign_names(flat_source.text, replaced, !system_folders.empty());
   const model::Unit unit = model::parse(read, reading_options(read));
   std::vector<std::string> notes;
   const model::Function& kernel = chosen_kernel(unit, file, wanted, &notes);
@@ -181,7 +182,7 @@ int init(const Arguments& arguments, const Program& program) {
                        .replaced = replaced,
                        .system_include_folders = {},
                        .system_folders = {}};
-  options.system_folders = folders_of(arguments, "system-include");
+  options.system_folders = system_folders;
   for (const std::string& folder : options.system_folders)
     options.system_include_folders.push_back(from_spec(folder, spec_path));
   const auto main = arguments.value("main"), launches = arguments.value("launches");

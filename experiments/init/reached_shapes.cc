@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/init/argument_sizes.h"
@@ -117,9 +118,12 @@ std::string with_reached_shapes(const SpecDraft& draft,
                                 const std::string& program) {
   DeviceFacts host;
   host.runner = "host";
+  constexpr double kMostSeconds = 20;  // of trials; each may compile, or never end
+  const Stopwatch watch;
   for (json& document : with_other_guesses(json::parse(draft.spec))) {
     SpecDraft tried = draft;
     tried.spec = document.dump();
+    if (watch.seconds() > kMostSeconds || !draft_problem(tried, file).empty()) continue;
     const KernelSpec spec = specs_of(tried, file).front();
     const auto workloads = workloads_for(spec, host);
     if (workloads.empty()) break;

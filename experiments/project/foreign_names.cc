@@ -76,8 +76,11 @@ std::set<std::string, std::less<>> declared_types(const Words& words) {
 /// A rule a kind of name; each adds its edits and what stands for the names.
 class ForeignNames {
  public:
-  ForeignNames(const std::string& source, std::map<std::string, std::string>& replaced)
+  ForeignNames(const std::string& source,
+               bool has_headers,
+               std::map<std::string, std::string>& replaced)
       : source_(source),
+        has_headers_(has_headers),
         words_(source),
         types_(declared_types(words_)),
         functions_(declared_functions(source, words_)),
@@ -139,14 +142,16 @@ class ForeignNames {
     if ((what == "max" || what == "min") && end == open + 1) {
       edits_.push_back({begin, words_[end].end,
                         replacement_mark(name_) + "static_cast<" + types[0] + ">(" +
-                            (what == "min" ? "-" : "") + "3.402823e38f)"});
-      replaced_[name_] = "the function of this name; the largest float";
-    } else if (const auto found = kOperators.find(what); found != kOperators.end()) {
-      between(begin, open, "((", ") " + std::string(found->second) + " (", "))", "the operator");
+                            (what == "min" ? "-" : "") + "3.402823466e38f)"});
+    } else if (const auto found = kOperators.find(what);
+               found != kOperators.end() && only_comma(open) != words_.size()) {
+      between(begin, open, "((", ") " + std::string(found->second) + " (", "))");
     } else if (kFunctions.contains(what)) {
       edits_.push_back({begin, words_[function].begin, replacement_mark(name_)});
-      replaced_.emplace(name_, "the function of this name");
+    } else {
+      return;
     }
+    replaced_[name_] = "the function or operator of this name, or the largest float";
   }
 
   /// `CeilDiv(a, b)`, as text, so that it may stand for any two integers.
@@ -154,9 +159,9 @@ class ForeignNames {
     static const std::regex kCeiling("\\w*(ceil_?div|div_?ceil|div_?up)\\w*", std::regex::icase);
     if (!std::regex_match(name_, kCeiling)) return;
     const std::string by = second_argument(i + 1);
-    if (!by.empty())
-      between(begin_of(words_, i), i + 1, "(((", ") + (", ") - 1) / (" + by + "))",
-              "a quotient that is rounded up");
+    if (by.empty()) return;
+    between(begin_of(words_, i), i + 1, "(((", ") + (", ") - 1) / (" + by + "))");
+    replaced_[name_] = "a quotient that is rounded up";
   }
 
   /// `gpuAtomicAdd(p, x)`, `gpuAtomicAddNoReturn(p, x)`.
@@ -186,7 +191,9 @@ class ForeignNames {
   /// `at::Half`, `c10::BFloat16`: CUDA's types of these formats.
   void element_type(std::size_t i) {
     const bool half = name_ == "Half", brain = name_ == "BFloat16";
-    if (!(half || brain) || i < 2 || words_.text(i - 1) != "::" || types_.contains(name_)) return;
+    if (has_headers_ || !(half || brain) || i < 2 || words_.text(i - 1) != "::" ||
+        types_.contains(name_))
+      return;
     if (words_.text(i - 2) != "at" && words_.text(i - 2) != "c10") return;
     if (source_.find(name_ + "::") != std::string::npos) return;  // its members are not CUDA's
     const std::string type = half ? "__half" : "__nv_bfloat16";
@@ -221,17 +228,16 @@ class ForeignNames {
                std::size_t open,
                const std::string& before,
                const std::string& middle,
-               const std::string& behind,
-               const std::string& what) {
+               const std::string& behind) {
     const std::size_t comma = only_comma(open), end = words_.closing(open);
     if (comma == words_.size()) return;
     edits_.push_back({begin, words_[open].end, replacement_mark(name_) + before});
     edits_.push_back({words_[comma].begin, words_[comma].end, middle});
     edits_.push_back({words_[end].begin, words_[end].end, behind});
-    replaced_.emplace(name_, what);
   }
 
   const std::string& source_;
+  const bool has_headers_;
   Words words_;
   std::set<std::string, std::less<>> types_, functions_;
   std::map<std::string, std::string>& replaced_;
@@ -247,8 +253,9 @@ std::string replacement_mark(const std::string& name) {
 }
 
 std::string with_foreign_names(const std::string& source,
-                               std::map<std::string, std::string>& replaced) {
-  return ForeignNames(source, replaced).written_out();
+                               std::map<std::string, std::string>& replaced,
+                               bool has_headers) {
+  return ForeignNames(source, has_headers, replaced).written_out();
 }
 
 }  // namespace warpath

@@ -12,10 +12,12 @@ namespace warpath {
 /// - the quotient of `CeilDiv(a, b)`, "...DivUp";
 /// - the function, operator or limit of `...Numerics<T>::exp(x)`, `div(a, b)`, `max()`;
 /// - the atomic of `gpuAtomicAdd`, the shuffle of a whole warp of `WARP_SHFL` and `__shfl`;
-/// - CUDA's types of `at::Half` and `at::BFloat16`.
+/// - CUDA's types of `at::Half` and `at::BFloat16`, unless `has_headers`: those of a library may
+///   declare them.
 /// `replaced` gets what stands for each name.
 [[nodiscard]] std::string with_foreign_names(const std::string& source,
-                                             std::map<std::string, std::string>& replaced);
+                                             std::map<std::string, std::string>& replaced,
+                                             bool has_headers = false);
 
 /// The comment that says in the text which name stood there.
 [[nodiscard]] std::string replacement_mark(const std::string& name);

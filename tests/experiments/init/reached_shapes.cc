@@ -106,6 +106,19 @@ __global__ void pick(float* y, const float* x, const int* at, int n, int classes
   CHECK(made.spec["kernel"]["io"]["args"][2]["tensor_spec"]["init"]["low"] == 1);
 }
 
+TEST_CASE("where no launch ends the guesses are left as they are") {
+  const Drafted made = drafted(R"(
+#include <assert.h>
+__global__ void pick(float* y, const float* x, const int* at, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  assert(false);
+  if (i < n) y[i] = x[at[i]] + at[i];
+}
+)");
+  CHECK_FALSE(made.verified);
+  CHECK(made.spec["kernel"]["io"]["args"][2]["tensor_spec"]["init"].value("low", 0) == 0);
+}
+
 TEST_CASE("rows that are read as vectors are whole vectors") {
   CHECK(elements_read_at_once("*reinterpret_cast<const float4*>(x + i)", 4) == 4);
   CHECK(elements_read_at_once("((int4 const *)x)[i]", 2) == 8);
