@@ -53,8 +53,8 @@ TEST_CASE("a function that nothing declares is what it is named for, behind its 
         "namespace at { struct alignas(2) API Half { short x; }; }\nat::Half y;",
         "y = THCNumerics<T>::own(x);", "int __shfl(int, int);\nint f() { return __shfl(1, 2); }",
         "y = THCNumerics<T>::div(x);",
-        "template <class A, class B> struct ScalarConvert { static B to(A); };\n"
-        "y = ScalarConvert<float, int>::to(x);",
+        R"(template <class A, class B> struct ScalarConvert { static B to(A); };
+           y = ScalarConvert<float, int>::to(x);)",
         "y = Scale<float, int>::to(x);", "y = bit_cast<float>(x);",
         "int ceil_div(int a, int b);\nint f() { return ceil_div(1, 2); }",
         "#define DIVUP(a, b) ((a) / (b))\nint f() { return DIVUP(1, 2); }", "x = divUp(1);"}) {
