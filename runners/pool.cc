@@ -73,7 +73,6 @@ class RunnerPool final : public Evaluator {
   Result evaluate(const Submission& job, std::stop_token stop) noexcept {
     Result result;
     result.completion.sequence = job.sequence;
-    Outcome& outcome = result.completion.outcome;
     try {
       const RunRequest request{.spec = spec_,
                                .variant = *job.variant,
@@ -84,15 +83,9 @@ class RunnerPool final : public Evaluator {
                                .searched_ns = job.searched_ns,
                                .against = job.against ? &*job.against : nullptr,
                                .seconds_left = job.seconds_left};
-      outcome = runner_.run(request, std::move(stop));
+      result.completion.outcome = guarded_run(runner_, request, std::move(stop));
     } catch (const Error&) {
       result.error = std::current_exception();
-    } catch (const std::exception& e) {
-      outcome.status = Status::crashed;
-      outcome.log = "runner " + std::string(runner_.name()) + " failed: " + e.what();
-    } catch (...) {
-      outcome.status = Status::crashed;
-      outcome.log = "runner " + std::string(runner_.name()) + " failed";
     }
     return result;
   }

@@ -12,9 +12,8 @@ namespace warpath {
 /// `runner.run`, and results return through a concurrent queue. submit, wait and cancel must be
 /// called from one thread. Both arguments must outlive the evaluator.
 ///
-/// An Error from a task (broken infrastructure) is rethrown by the next wait(); any other exception
-/// is a fault of the runner on this candidate and becomes an outcome `crashed` with its message.
-/// The destructor stops running evaluations and waits for them.
+/// An Error from a task is rethrown by the next wait(). The destructor stops running evaluations
+/// and waits for them.
 [[nodiscard]] std::unique_ptr<Evaluator> runner_pool(Runner& runner, const KernelSpec& spec);
 
 }  // namespace warpath

@@ -1,5 +1,7 @@
 #include "engine/plugin/runner.h"
 
+#include <exception>
+
 namespace warpath {
 
 std::vector<const Workload*> workloads_for(const KernelSpec& spec, const DeviceFacts& device) {
@@ -12,6 +14,21 @@ std::vector<const Workload*> workloads_for(const KernelSpec& spec, const DeviceF
     if (!out.empty()) break;
   }
   return out;
+}
+
+Outcome guarded_run(Runner& runner, const RunRequest& request, std::stop_token stop) {
+  Outcome outcome;
+  try {
+    return runner.run(request, std::move(stop));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    outcome.log = "runner " + std::string(runner.name()) + " failed: " + e.what();
+  } catch (...) {
+    outcome.log = "runner " + std::string(runner.name()) + " failed";
+  }
+  outcome.status = Status::crashed;
+  return outcome;
 }
 
 }  // namespace warpath

@@ -67,6 +67,9 @@ class Runner {
   /// What times depend on besides the kind of device (device identities, drivers), as text, valid
   /// after `prepare`; may be empty.
   [[nodiscard]] virtual std::string platform() const { return ""; }
+  /// As `platform`, without what tells machines of one kind apart: where it and `device` agree,
+  /// times can be compared.
+  [[nodiscard]] virtual std::string platform_kind() const { return ""; }
   /// Maximum number of concurrent `run` calls.
   [[nodiscard]] virtual int lanes() const { return 1; }
   /// Number of concurrent calls that keeps the runner busy at the current cost of evaluations; at
@@ -157,6 +160,10 @@ class RunnerRegistry : public Registry<Runner, const RunnerConfig&> {
  private:
   std::map<std::string, RunnerTraits, std::less<>> traits_;
 };
+
+/// `runner.run`, at the boundary of a task: throws nothing but Error (broken infrastructure); any
+/// other exception is a fault of the runner on this candidate, and an outcome `crashed`.
+[[nodiscard]] Outcome guarded_run(Runner& runner, const RunRequest& request, std::stop_token stop);
 
 /// Workloads of `spec` that a runner on this device uses: those of its own target if any, otherwise
 /// those of target `any`.

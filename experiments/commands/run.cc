@@ -12,6 +12,7 @@
 #include "experiments/evaluate/batch.h"
 #include "experiments/evaluate/build_shares.h"
 #include "experiments/evaluate/evaluation_setup.h"
+#include "experiments/evaluate/site_batch.h"
 #include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/shipping.h"
@@ -157,9 +158,14 @@ int run(const Arguments& arguments, const Program& program) {
   }
   const InterruptWatch interrupts;
   std::vector<KernelReport> reports;
+  const bool elsewhere = searched_on_site(runs.front());
+  if (elsewhere && shares)
+    throw bad_input("--share-builds", *arguments.value("share-builds"),
+                    "no --site beside it: builds are shared on one machine");
+  if (elsewhere) reports = run_on_site(runs, arguments, program, interrupts.stop());
   if (shares) reports = share_builds(runs, *shares, resume, plugins, program, interrupts);
   for (const KernelRun& planned : runs) {
-    if (shares || interrupts.stop().stop_requested()) break;
+    if (elsewhere || shares || interrupts.stop().stop_requested()) break;
     reports.push_back(report_on(planned, resume, plugins, program, interrupts));
   }
   std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());

@@ -113,6 +113,19 @@ Arguments parse_arguments(std::string_view command,
   return out;
 }
 
+std::vector<std::string> Arguments::line_without(
+    std::initializer_list<std::string_view> flags) const {
+  std::vector<std::string> out;
+  for (const auto& [name, values] : values_) {
+    if (std::find(flags.begin(), flags.end(), name) != flags.end()) continue;
+    if (values.empty()) out.push_back("--" + name);
+    for (const std::string& value : values) out.push_back("--" + name + "=" + value);
+  }
+  if (!words_.empty()) out.emplace_back("--");
+  out.insert(out.end(), words_.begin(), words_.end());
+  return out;
+}
+
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,6 +32,9 @@ class Arguments {
   [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
   /// All values of a flag, in order; empty if it was not given.
   [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
+  /// The words that give these flags and words again, but for some flags.
+  [[nodiscard]] std::vector<std::string> line_without(
+      std::initializer_list<std::string_view> flags) const;
   /// Words that are not part of a flag, in order.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
 

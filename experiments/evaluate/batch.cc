@@ -25,6 +25,7 @@
 #include "moves/propose/rule_proposer.h"
 #include "priors/evidence/findings.h"
 #include "priors/llm/options.h"
+#include "runners/cluster/options.h"
 #include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
 #include "runners/replay/options.h"
@@ -144,9 +145,13 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   static_cast<void>(parse_sync_rule(planned.options.record.sync, "record.sync"));
   static_cast<void>(make_prior(planned, RunFolder::has_run(planned.folder), plugins));
   check_move_names(planned.options, plugins);
-  const auto runner = make_runner(planned, plugins, program);
-  require_bound(planned, *runner);
-  if (runner->substitute(planned.spec)) return;
+  if (!searched_on_site(planned)) {
+    const auto runner = make_runner(planned, plugins, program);
+    require_bound(planned, *runner);
+    if (runner->substitute(planned.spec)) return;
+  } else if (!launches_kernels(planned.runner.name)) {
+    return;
+  }
   const std::string problem = run_problem(planned.spec);
   if (!problem.empty())
     throw bad_input(planned.spec.origin, problem,
@@ -164,6 +169,10 @@ void check_outdir(const fs::path& outdir) {
 }
 
 }  // namespace
+
+bool searched_on_site(const KernelRun& planned) {
+  return !planned.options.of<ClusterOptions>().kernels.empty();
+}
 
 void check_move_names(const Options& options, const Plugins& plugins) {
   const auto check = [&](const char* option, std::string_view names) {

@@ -42,6 +42,9 @@ struct KernelRun {
   std::string teller = "file";                  ///< recorded as their proposer
 };
 
+/// True if another machine searches it (`--site`).
+[[nodiscard]] bool searched_on_site(const KernelRun& planned);
+
 /// Throws Error(bad_input) if run.without_moves or replay.late_moves names an unknown move.
 void check_move_names(const Options& options, const Plugins& plugins);
 

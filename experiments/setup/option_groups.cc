@@ -6,6 +6,7 @@
 #include "priors/llm/options.h"
 #include "register_priors.h"
 #include "register_runners.h"
+#include "runners/cluster/options.h"
 
 namespace warpath {
 const Options& default_options() {
@@ -15,6 +16,7 @@ const Options& default_options() {
     all.add_all(registered_runners());
     all.add_all(registered_priors());
     all.add(LlmOptions::kind());
+    all.add(ClusterOptions::kind());
     return all;
   }();
   return kDefaults;

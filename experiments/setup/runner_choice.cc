@@ -4,7 +4,10 @@
 
 #include "engine/base/error.h"
 #include "experiments/setup/option_groups.h"
+#include "experiments/setup/revision.h"
 #include "register_runners.h"
+#include "runners/cluster/cluster_runner.h"
+#include "runners/cluster/options.h"
 
 namespace warpath {
 namespace {
@@ -35,11 +38,18 @@ RunnerChoice choose_runner(std::string_view text,
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
                       colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};
+  const auto& machines = options.of<ClusterOptions>();
+  cluster::check_placement(machines);
+  const bool elsewhere = !machines.members.empty() || !machines.kernels.empty();
+  if (text == "auto" && elsewhere)
+    throw bad_input("--runner", text,
+                    "the name of a runner beside --cluster or --site: what other machines have is "
+                    "not seen here");
   if (text == "auto") choice.name = automatic_runner(registry, options);
   const RunnerTraits* const traits = registry.traits(choice.name);
   if (traits == nullptr)
     throw bad_input("--runner", text, "a runner of this build: one of auto, " + registry.names());
-  if (traits->require != nullptr) traits->require(options);
+  if (traits->require != nullptr && !elsewhere) traits->require(options);
   return choice;
 }
 
@@ -47,11 +57,21 @@ std::unique_ptr<Runner> create_runner(const RunnerChoice& choice,
                                       const RunnerRegistry& registry,
                                       const Options& options,
                                       const std::string& program) {
-  return registry.create("--runner", choice.name,
-                         RunnerConfig{.argument = choice.argument,
-                                      .seed = options.run.seed,
-                                      .options = &options,
-                                      .program = program});
+  const auto here = [&] {
+    return registry.create("--runner", choice.name,
+                           RunnerConfig{.argument = choice.argument,
+                                        .seed = options.run.seed,
+                                        .options = &options,
+                                        .program = program});
+  };
+  const auto& machines = options.of<ClusterOptions>();
+  if (machines.members.empty()) return here();
+  const RunnerTraits* const traits = registry.traits(choice.name);
+  const bool is_model = traits != nullptr && !traits->evaluates;
+  return cluster_runner(
+      cluster::Cluster::shared(
+          {.options = machines, .program = program, .version = std::string(revision())}),
+      choice.name, choice.argument, options, is_model ? here() : nullptr);
 }
 
 std::string runner_help() {

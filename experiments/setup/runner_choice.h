@@ -19,12 +19,13 @@ struct RunnerChoice {
 
 /// The runner of `registry` named by `text`; `auto` is the usable one of the highest rank (a GPU
 /// before the CPU). Throws Error(bad_input) naming the available runners, and whatever the chosen
-/// runner and its options require.
+/// runner and its options require, unless it runs on other machines (runners/cluster).
 [[nodiscard]] RunnerChoice choose_runner(std::string_view text,
                                          const RunnerRegistry& registry,
                                          const Options& options);
 
-/// Creates it. `options` must outlive the runner; `program`: path of this executable.
+/// Creates it, here or on the cluster that the options name. `options` must outlive the runner;
+/// `program`: path of this executable.
 [[nodiscard]] std::unique_ptr<Runner> create_runner(const RunnerChoice& choice,
                                                     const RunnerRegistry& registry,
                                                     const Options& options,

@@ -95,6 +95,9 @@ class CudaRunner final : public Runner {
       out += (out.empty() ? "" : "; ") + device;
     return out;
   }
+  [[nodiscard]] std::string platform_kind() const override {
+    return "driver " + std::to_string(fleet_->hello().driver_version);
+  }
   [[nodiscard]] bool drafts() const override { return true; }
   [[nodiscard]] std::shared_ptr<const Diagnosis> draft(const KernelSpec& spec,
                                                        const Variant& variant,

@@ -124,7 +124,10 @@ std::string evaluation_settings(const Options& options) {
   options.for_each([&](const OptionGroupKind& kind, const void* group) {
     if (kind.of != OptionsOf::runner) return;
     const std::string name(kind.name);
-    const json now = kind.to_json(group);
+    json now = kind.to_json(group);
+    for (const OptionRow& row : kind.rows()) {
+      if (!row.shapes) now.erase(row.key);
+    }
     for (const auto& [key, value] : now.items()) {
       if (usual[name][key] != value) out[name + "." + key] = value;
     }

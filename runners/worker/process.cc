@@ -314,9 +314,13 @@ int Child::kill() {
   return status_;
 }
 
+bool Child::ended() const {
+  return reaped_ || warpath::ended(pid_);
+}
+
 int Child::wait(std::chrono::duration<double> time_limit) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time_limit);
-  while (!reaped_ && !ended(pid_) && Clock::now() < deadline) {
+  while (!ended() && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return kill();

@@ -76,6 +76,8 @@ class Child {
   int kill();
   /// Waits up to `limit` for the child to exit, then kills it; returns its wait status.
   int wait(std::chrono::duration<double> limit);
+  /// True if it has ended, by itself or killed.
+  [[nodiscard]] bool ended() const;
   /// Peak resident set size, in bytes; valid once the child has been reaped.
   [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
   [[nodiscard]] pid_t pid() const { return pid_; }

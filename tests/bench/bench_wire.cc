@@ -1,7 +1,11 @@
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <thread>
 
+#include "runners/cluster/socket.h"
 #include "runners/cuda/measure/messages.h"
 #include "runners/worker/worker_process.h"
 
@@ -61,6 +65,27 @@ void bm_exchange(benchmark::State& bench) {
   }
 }
 
+/// A frame of so many bytes to a member of a cluster and back, over TCP on this machine.
+void bm_member_frame(benchmark::State& bench) {
+  cluster::Listener listener(0);
+  std::jthread echo([&] {
+    std::optional<cluster::Socket> socket = listener.accept(std::chrono::seconds(10));
+    for (std::string frame; socket && socket->read(frame) == FrameStatus::done;) {
+      if (!socket->write(frame)) break;
+    }
+  });
+  cluster::Socket socket =
+      cluster::Socket::connect("localhost", listener.port(), std::chrono::seconds(10));
+  std::string frame = open_frame(), back;
+  frame.append(static_cast<std::size_t>(bench.range(0)), 'x');
+  close_frame(frame);
+  for (auto _ : bench) {
+    if (!socket.write(frame) || socket.read(back) != FrameStatus::done)
+      bench.SkipWithError("the exchange failed");
+  }
+  socket.shut_down();
+}
+
 /// Both messages to bytes and back, without a stream.
 void bm_codec(benchmark::State& bench) {
   const Evaluate request = typical_request();
@@ -74,6 +99,13 @@ void bm_codec(benchmark::State& bench) {
 }
 
 BENCHMARK(bm_exchange)->Unit(benchmark::kMicrosecond)->MeasureProcessCPUTime()->UseRealTime();
+BENCHMARK(bm_member_frame)
+    ->Arg(64)
+    ->Arg(4 << 10)
+    ->Arg(64 << 10)
+    ->Arg(1 << 20)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 BENCHMARK(bm_codec)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
