@@ -42,11 +42,10 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-void TemporaryFolder::remove_leftovers(std::string_view what) {
+void TemporaryFolder::remove_leftovers(std::string_view what, const fs::path& root) {
   const std::string head = name_head(what);
   std::error_code error;
-  for (fs::directory_iterator it(temporary_root(), error), end; !error && it != end;
-       it.increment(error)) {
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with(head)) continue;
     const auto owner = static_cast<pid_t>(std::strtol(name.c_str() + head.size(), nullptr, 10));

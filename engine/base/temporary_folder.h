@@ -25,8 +25,10 @@ class TemporaryFolder {
     return path_ / name;
   }
 
-  /// Removes the folders of `what` in temporary_root() whose process has ended without doing so.
-  static void remove_leftovers(std::string_view what);
+  /// Removes the folders of `what` in `root` whose process has ended without doing so. In a folder
+  /// that machines share, `what` names the machine.
+  static void remove_leftovers(std::string_view what,
+                               const std::filesystem::path& root = temporary_root());
 
  private:
   std::filesystem::path path_;

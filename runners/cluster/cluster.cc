@@ -24,12 +24,17 @@ constexpr int kMostLosses = 3;
 constexpr int kSpareFailures = 2;
 constexpr int kMostWidth = 4096;
 
+std::string folder_name() {
+  return "cluster-" + host_name();
+}
+
 fs::path root_of(const ClusterOptions& options) {
   const fs::path root =
       options.folder.empty() ? cuda::default_cache_folder("cluster") : fs::absolute(options.folder);
   std::error_code error;
   fs::create_directories(root, error);
   if (error) throw environment_error("cluster.folder: " + root.string() + ": " + error.message());
+  TemporaryFolder::remove_leftovers(folder_name(), root);
   return root;
 }
 
@@ -65,7 +70,7 @@ void say(const std::string& line) {
 
 Cluster::Cluster(ClusterSetup setup, const PlacementMaker& make)
     : setup_(std::move(setup)),
-      folder_("cluster", root_of(setup_.options)),
+      folder_(folder_name(), root_of(setup_.options)),
       key_(create_key(key_file(folder_))),
       listener_(setup_.options.port),
       placement_(placement_of(make, setup_, folder_, listener_.port())),

@@ -57,8 +57,7 @@ struct ClusterOptions {
           .shaping_nothing(),
       AnyValue{});
     v(&O::sbatch,
-      OptionText{"sbatch", "further arguments of sbatch (--gres=gpu:1 --time=4:00:00)",
-                 "docs/cluster.md"}
+      OptionText{"sbatch", "further arguments of sbatch (-G1 --time=4:00:00)", "docs/cluster.md"}
           .shaping_nothing(),
       AnyValue{});
     v(&O::folder,

@@ -24,6 +24,8 @@ def options(parser):
     parser.add_argument("--delay", default=100.0, metavar="MS", help="of an evaluation, on average")
     parser.add_argument("--builds", default=200, help="of the searches whose pace is taken")
     parser.add_argument("--kills", default=100, help="in one search")
+    parser.add_argument("--lanes", default=64, help="of one engine, against one")
+    parser.add_argument("--each", default=60, help="builds of a lane")
     parser.add_argument("--queue", default=60.0, metavar="S", help="in which nothing of the search runs")
 
 
@@ -35,7 +37,8 @@ class Search:
 
     def begin(self, *words):
         with open(self.said, "a", encoding="utf-8") as said:
-            self.process = begin([WARPATH, *self.words, *words], stdout=said, stderr=subprocess.STDOUT, env={**os.environ, **self.site.environment})
+            self.process = begin([WARPATH, *self.words, *words], stdout=said, stderr=subprocess.STDOUT,
+                                 env={**os.environ, **(self.site.environment if self.site else {})})
         return self
 
     def events(self, kind):
@@ -60,6 +63,15 @@ def pace(args, site, members):
     outcomes, lost = Search(args, site, f"pace.{members}", members, args.builds).begin().end()
     times = sorted(event["at"] for event in outcomes)
     return {"part": "pace", "members": members, "outcomes": len(outcomes), "lost": lost, "per_s": digits((len(times) - 1) / (times[-1] - times[0]))}
+
+
+def lanes(args, count):
+    """One engine with so many evaluations at once, in this process alone."""
+    search = Search(args, None, f"lanes.{count}", 0, count * args.each, "--set", f"synthetic.lanes={count}", "--set", "synthetic.knobs=12",
+                    "--set", "synthetic.levels=8", "--set", "cluster.members=")
+    outcomes, lost = search.begin().end()
+    times = sorted(event["at"] for event in outcomes)
+    return {"part": "lanes", "lanes": count, "outcomes": len(outcomes), "lost": lost, "per_s": digits((len(times) - 1) / (times[-1] - times[0]))}
 
 
 def kills(args, site):
@@ -122,14 +134,15 @@ def frames(args):
 def measure(args):
     if missing():
         raise Failed(f"not here: {' '.join(missing())}")
-    rows = frames(args)
+    rows = [*frames(args), lanes(args, 1), lanes(args, args.lanes)]
     with Site(fresh(args.work / "site"), args.nodes) as site:
         for part in (lambda: pace(args, site, 1), lambda: pace(args, site, args.nodes), lambda: queue(args, site), lambda: kills(args, site)):
             rows.append(part())
             say(json.dumps(rows[-1]))
     of = {row["part"]: row for row in rows}
     one, all_ = (row["per_s"] for row in rows if row["part"] == "pace")
-    figures = {"nodes": args.nodes, "pace_over_one": digits(all_ / one, 3), "kills": of["kills"]["kills"], "outcomes_lost": sum(row.get("lost", 0) for row in rows),
+    lane, many = (row["per_s"] for row in rows if row["part"] == "lanes")
+    figures = {"nodes": args.nodes, "pace_over_one": digits(all_ / one, 3), "delay_ms": args.delay, "lanes": args.lanes, "lanes_over_one": digits(many / lane, 3), "kills": of["kills"]["kills"], "outcomes_lost": sum(row.get("lost", 0) for row in rows),
                "queue_s": args.queue, "waited": of["queue"]["waited"], "frame_64_KiB_ms": next(row["ms"] for row in rows if row.get("bytes") == 64 << 10)}
     write_result(args.output, figures, rows)
     return figures["outcomes_lost"] == 0 and figures["waited"] and of["kills"]["kills"] >= args.kills
