@@ -25,6 +25,7 @@
 #include "experiments/project/kernel_text.h"
 #include "experiments/project/project_text.h"
 #include "experiments/project/reading_options.h"
+#include "experiments/project/warp_steps.h"
 #include "experiments/project/struct_parameters.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
@@ -156,7 +157,8 @@ int init(const Arguments& arguments, const Program& program) {
                  missing.place.c_str(), missing.name.c_str());
   std::map<std::string, std::string> replaced;
   const std::vector<std::string> system_folders = folders_of(arguments, "system-include");
-  const std::string read = with_foreign_names(flat_source.text, replaced, !system_folders.empty());
+  const std::string read =
+      with_warp_steps(with_foreign_names(flat_source.text, replaced, !system_folders.empty()));
   const model::Unit unit = model::parse(read, reading_options(read));
   std::vector<std::string> notes;
   const model::Function& kernel = chosen_kernel(unit, file, wanted, &notes);

@@ -18,6 +18,7 @@
 #include "experiments/project/kernel_signature.h"
 #include "experiments/project/kernel_text.h"
 #include "moves/model/facts.h"
+#include "experiments/project/warp_steps.h"
 #include "moves/syntax/syntax_query.h"
 #include "runners/cuda/compile/headers.h"
 
@@ -437,6 +438,9 @@ class Drafting {
       if (tunable == varied.end())
         args.push_back({{"name", word}, {"type", "int"}, {"value", value}, {"is_meta", true}});
     }
+    if (source_.find(kWarpStep) != std::string::npos)
+      guess("/kernel/source_file",
+            "where threads of a warp exchange values in step, __syncwarp() is written out");
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};
