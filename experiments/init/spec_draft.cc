@@ -110,7 +110,7 @@ class Drafting {
   /// With the types that the file does not declare, as the guess has them.
   [[nodiscard]] std::string text_of_kernel(const TextOptions& text) const {
     std::string out;
-    for (const std::string& type : foreign_) out += "using " + type + " = float;\n";
+    for (const std::string& type : foreign_) out += declaration_as_float(unit_, type);
     return out + kernel_text(unit_, kernel_, text);
   }
 
@@ -424,7 +424,7 @@ class Drafting {
     }
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
-            type + " is a type that the file does not declare; float is taken");
+            type + " is a type that the file does not declare, or not by itself; float is taken");
     const json varied = tunables();
     for (const auto& [word, value] : unit_.bindings()) {  // which a build defines
       if (word.starts_with("CUD") || source_.find(word) == std::string::npos) continue;
