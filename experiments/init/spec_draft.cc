@@ -13,12 +13,13 @@
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
 #include "experiments/init/thread_layout.h"
+#include "experiments/init/usual_tolerance.h"
 #include "experiments/init/whole_extents.h"
 #include "experiments/project/foreign_names.h"
 #include "experiments/project/kernel_signature.h"
 #include "experiments/project/kernel_text.h"
-#include "moves/model/facts.h"
 #include "experiments/project/warp_steps.h"
+#include "moves/model/facts.h"
 #include "moves/syntax/syntax_query.h"
 #include "runners/cuda/compile/headers.h"
 
@@ -147,6 +148,7 @@ class Drafting {
         unit_, kernel_,
         options_.launch ? options_.launch->template_arguments : std::vector<std::string>{},
         kTemplateValue);
+    take_answers(options_.answers, arguments_);
     instance_ = instance_name(kernel_, arguments_);
     std::string why;
     const auto read = kernel_parameters(unit_, kernel_, arguments_, why, &foreign_);
@@ -222,7 +224,9 @@ class Drafting {
     question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
-    if (options_.launch) question.given = options_.launch->integers;
+    question.given = integers_answered(options_.answers);
+    if (options_.launch)
+      question.given.insert(options_.launch->integers.begin(), options_.launch->integers.end());
     question.given.insert(layout_.given.begin(), layout_.given.end());
     question.given.insert(options_.constants.begin(), options_.constants.end());
     for (const std::string& name : tensors.allocated_names()) {
@@ -342,18 +346,6 @@ class Drafting {
     }
   }
 
-  json tolerance() const {
-    constexpr double kSingle = 1e-4, kHalf = 2e-2, kDouble = 1e-9;
-    const auto within = [](double x) { return json{{"atol", x}, {"rtol", x}, {"norm", x}}; };
-    json out = {{"default", within(kSingle)}};
-    for (const auto& [name, dtype] : written_) {
-      if (!info(dtype).is_float) out[name] = {{"exact", true}};
-      if (dtype == DType::f16 || dtype == DType::bf16) out[name] = within(kHalf);
-      if (dtype == DType::f64) out[name] = within(kDouble);
-    }
-    return out;
-  }
-
   json workloads() {
     json scalars = json::object();
     for (const auto& [name, value] : sizes_.host) {
@@ -438,9 +430,6 @@ class Drafting {
       if (tunable == varied.end())
         args.push_back({{"name", word}, {"type", "int"}, {"value", value}, {"is_meta", true}});
     }
-    if (source_.find(kWarpStep) != std::string::npos)
-      guess("/kernel/source_file",
-            "where threads of a warp exchange values in step, __syncwarp() is written out");
     const std::string name(kernel_.name);
     json metadata = {{"kernel_name", name}};
     if (instance_ != name) metadata["name_expressions"] = {instance_};
@@ -449,6 +438,9 @@ class Drafting {
     if (source_.find("__constant__") != std::string::npos)
       guess("/kernel/source_file",
             "constant memory that the host sets is not: it holds what the text says, or zeros");
+    if (source_.find(kWarpStep) != std::string::npos)
+      guess("/kernel/source_file",
+            "where threads of a warp exchange values in step, __syncwarp() is written out");
     json out = {{"name", name},
                 {"description", name + " of " + options_.file},
                 {"kernel",
@@ -463,7 +455,7 @@ class Drafting {
                          {{"source_file", options_.source_file},
                           {"kernel_name", instance_},
                           {"launch", launch(false)}}}};
-    out["tolerance"] = tolerance();
+    out["tolerance"] = usual_tolerance(written_);
     out["guessed"] = guessed_;
     return out;
   }
