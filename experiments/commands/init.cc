@@ -5,13 +5,12 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/base/error.h"
 #include "engine/log/run_folder.h"
 #include "engine/spec/npy.h"
-#include "engine/spec/spec_check_files.h"
-#include "engine/spec/spec_load.h"
 #include "experiments/capture/captured_kernel.h"
 #include "experiments/exchange/python_reference.h"
 #include "experiments/init/captured_draft.h"
@@ -26,6 +25,7 @@
 #include "experiments/project/project_text.h"
 #include "experiments/project/reading_options.h"
 #include "experiments/project/struct_parameters.h"
+#include "experiments/project/warp_steps.h"
 #include "moves/syntax/syntax_query.h"
 #include "register_commands.h"
 
@@ -156,7 +156,8 @@ int init(const Arguments& arguments, const Program& program) {
                  missing.place.c_str(), missing.name.c_str());
   std::map<std::string, std::string> replaced;
   const std::vector<std::string> system_folders = folders_of(arguments, "system-include");
-  const std::string read = with_foreign_names(flat_source.text, replaced, !system_folders.empty());
+  const std::string read =
+      with_warp_steps(with_foreign_names(flat_source.text, replaced, !system_folders.empty()));
   const model::Unit unit = model::parse(read, reading_options(read));
   std::vector<std::string> notes;
   const model::Function& kernel = chosen_kernel(unit, file, wanted, &notes);
@@ -238,48 +239,72 @@ int init(const Arguments& arguments, const Program& program) {
     options.whole = &whole;
     options.whole_kernel = &whole_kernel;
   }
-  const model::Unit& drafted = flat ? *flat : sized;
+  const model::Unit& drafted_unit = flat ? *flat : sized;
   const model::Function& drafted_kernel = flat ? chosen_kernel(*flat, file, wanted) : sized_kernel;
-  SpecDraft draft = captured ? draft_captured(unit, kernel, options, *captured, *launches,
-                                              share ? share_from(*share) : kCapturedShare)
-                             : draft_spec(drafted, drafted_kernel, options);
-  const auto published = problem_of(arguments);
-  std::optional<DataFolder> data;
-  if (published) {
-    ImportedDraft imported = import_problem(draft, published->definition, published->workloads,
-                                            published->answer, data_path.filename().string(), file);
-    data.emplace(data_path, *published, imported);
-    draft = std::move(imported.draft);
-    for (const std::string& id : imported.left_out)
-      std::fprintf(stderr, "workload %s is left out: its tensors are too large to be kept\n",
-                   id.c_str());
+  if (const auto words = arguments.value("launch")) {
+    if (main || captured) throw bad_input("--launch", *words, "no --main and no --launches");
+    options.launch = launch_in_words(*words, kernel);
   }
-  const auto problem = [&](const std::string& text) {
-    return draft_problem({text, draft.source}, spec_path.string());
+  const auto published = problem_of(arguments);
+  const std::optional<HostLaunch> launch = options.launch;
+  std::optional<DataFolder> data;
+  std::vector<std::string> left_out;
+  const auto drafted = [&](const Answers& answers) {
+    options.answers = answers;
+    if (!captured) options.launch = answered_launch(answers, drafted_kernel, launch);
+    SpecDraft made = captured ? draft_captured(unit, kernel, options, *captured, *launches,
+                                               share ? share_from(*share) : kCapturedShare)
+                              : draft_spec(drafted_unit, drafted_kernel, options);
+    if (published) {
+      ImportedDraft imported =
+          import_problem(made, published->definition, published->workloads, published->answer,
+                         data_path.filename().string(), file);
+      data.emplace(data_path, *published, imported);
+      made = std::move(imported.draft);
+      left_out = std::move(imported.left_out);
+    }
+    made.spec = with_answers(made.spec, answers, kernel);
+    const std::string wrong = draft_problem(made, spec_path.string());
+    if (!wrong.empty())
+      throw bad_input(file, name,
+                      "a kernel that a spec can be drafted for, but " + wrong +
+                          "; write the spec by hand (docs/spec.md)");
+    return made;
   };
-  if (const std::string wrong = problem(draft.spec); !wrong.empty())
-    throw bad_input(file, name,
-                    "a kernel that a spec can be drafted for, but " + wrong +
-                        "; write the spec by hand (docs/spec.md)");
-  const bool asks = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
-  if (!captured && !published) {
-    if (asks)
+  Answers answers = parse_answers(arguments.values("answer"));
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1) {
+    ask_guesses(answers, std::cin, std::cerr,
+                [&](const Answers& some) { return drafted(some).spec; });
+    if (!captured && !published)
       std::fprintf(stderr, "%s is launched once on the host, to see how far it reaches\n",
                    name.c_str());
-    draft.spec = with_reached_shapes(draft, spec_path.string(), program.path);
   }
-  if (asks) draft.spec = ask_guesses(draft.spec, std::cin, std::cerr, problem);
+  SpecDraft draft = drafted(answers);
+  for (const std::string& id : left_out)
+    std::fprintf(stderr, "workload %s is left out: its tensors are too large to be kept\n",
+                 id.c_str());
+  bool ends = true;
+  if (!captured && !published) {
+    const auto reached = with_reached_shapes(draft, spec_path.string(), program.path);
+    ends = reached.has_value();
+    draft.spec = reached.value_or(draft.spec);
+  }
   write_file_atomically(text_path, draft.source);
   write_file_atomically(spec_path, draft.spec);
   if (data) data->keep();
   std::printf("%s: kernel %s of %s%s\n", spec_path.c_str(), name.c_str(), file.c_str(),
               captured ? (", launches of " + *launches).c_str()
-              : options.launch
-                  ? (", launched at line " + std::to_string(options.launch->line)).c_str()
+              : launch && !arguments.has("launch")
+                  ? (", launched at line " + std::to_string(launch->line)).c_str()
                   : "");
-  for (const KernelSpec& spec : load_specs(spec_path.string())) {
-    for (const std::string& line : guess_lines(spec)) std::printf("%s\n", line.c_str());
-  }
+  const auto document = nlohmann::ordered_json::parse(draft.spec);
+  for (const auto& guess : document.value("guessed", nlohmann::ordered_json::array()))
+    std::printf("guessed %s\n", guess_line(document, guess).c_str());
+  if (!ends)
+    std::fprintf(stderr,
+                 "no launch on the host ends well with these guesses, so that the spec will not "
+                 "verify: say what differs with --answer NAME=VALUE, or all of the launch with "
+                 "--launch\n");
   return 0;
 }
 
@@ -291,28 +316,36 @@ void register_command_init(CommandRegistry& registry) {
        .usage = "FILE.cu [KERNEL]",
        .help = "writes a spec for a kernel of a CUDA file: arguments, shapes, launch and workloads "
                "from its text; what had to be guessed is listed and, on a terminal, asked",
-       .flags = {{"main", "FILE", "host code that launches the kernel (default: the file itself)"},
-                 {"include", "FOLDER",
-                  "where headers in quotes are looked for, after the file's own folder; they "
-                  "become part of the kernel's text",
-                  Flag::Takes::repeated},
-                 {"system-include", "FOLDER",
-                  "of a library (CUB, CUTLASS): its headers stay headers, and the spec names it",
-                  Flag::Takes::repeated},
-                 {"definition", "FILE",
-                  "the problem that the kernel solves: a definition of FlashInfer-Trace or "
-                  "SOL-ExecBench (.json), or a problem of KernelBench (.py); FILE.cu may be a "
-                  "solution of it (.json, .py)"},
-                 {"workloads", "FILE", "of the definition: JSON lines"},
-                 {"python", "PROGRAM", "which runs the problem's reference once (python3)"},
-                 {"launches", "FILE",
-                  "launches that `warpath capture` recorded: sizes, and workloads with weights"},
-                 {"share", "SHARE",
-                  "of the kernel's device time that captured workloads make up (default: 0.9)"},
-                 {"output", "FILE.json",
-                  "the spec (default: KERNEL.json); the kernel's text goes "
-                  "beside it, to FILE.kernel.cu"},
-                 {"force", "", "overwrite them", Flag::Takes::nothing}},
+       .flags =
+           {{"main", "FILE", "host code that launches the kernel (default: the file itself)"},
+            {"launch", "TEXT",
+             "how host code launches it, in the place of what init finds: "
+             "'k<float><<<n / 256, 256>>>(x, y, n)'"},
+            {"answer", "NAME=VALUE",
+             "in the place of a guess: a size, a template parameter, grid.x, block.x, smem; of "
+             "a tensor its shape [rows, 4], values 0..rows or role",
+             Flag::Takes::repeated},
+            {"include", "FOLDER",
+             "where headers in quotes are looked for, after the file's own folder; they "
+             "become part of the kernel's text",
+             Flag::Takes::repeated},
+            {"system-include", "FOLDER",
+             "of a library (CUB, CUTLASS): its headers stay headers, and the spec names it",
+             Flag::Takes::repeated},
+            {"definition", "FILE",
+             "the problem that the kernel solves: a definition of FlashInfer-Trace or "
+             "SOL-ExecBench (.json), or a problem of KernelBench (.py); FILE.cu may be a "
+             "solution of it (.json, .py)"},
+            {"workloads", "FILE", "of the definition: JSON lines"},
+            {"python", "PROGRAM", "which runs the problem's reference once (python3)"},
+            {"launches", "FILE",
+             "launches that `warpath capture` recorded: sizes, and workloads with weights"},
+            {"share", "SHARE",
+             "of the kernel's device time that captured workloads make up (default: 0.9)"},
+            {"output", "FILE.json",
+             "the spec (default: KERNEL.json); the kernel's text goes "
+             "beside it, to FILE.kernel.cu"},
+            {"force", "", "overwrite them", Flag::Takes::nothing}},
        .least_words = 1,
        .most_words = 2,
        .run = init});

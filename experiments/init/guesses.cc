@@ -3,6 +3,9 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
+
+#include "engine/base/error.h"
 
 namespace warpath {
 
@@ -10,50 +13,46 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-std::string shown(const json& spec, const json& guess) {
-  const std::string path = guess.at("path");
-  return path + " = " + spec.at(json::json_pointer(path)).dump() + ": " +
-         guess.at("why").get<std::string>();
-}
-
-/// A number, true, false or a list as JSON; anything else is a text (an expression).
-json answer_value(const std::string& text) {
-  json value = json::parse(text, nullptr, false);
-  return value.is_discarded() ? json(text) : value;
+/// The first guess that is not in `asked`; null if there is none.
+json next_guess(const json& spec, const std::set<std::string>& asked) {
+  for (const json& guess : spec.value("guessed", json::array()))
+    if (!asked.contains(guess.dump())) return guess;
+  return nullptr;
 }
 
 }  // namespace
 
-std::string ask_guesses(const std::string& spec,
-                        std::istream& in,
-                        std::ostream& out,
-                        const std::function<std::string(const std::string&)>& problem) {
-  json document = json::parse(spec);
-  json left = json::array();
-  const json guesses = document.value("guessed", json::array());
-  bool ended = false;
-  for (const json& guess : guesses) {
-    const json::json_pointer path(guess.at("path").get<std::string>());
-    for (bool again = !ended; again;) {
-      out << shown(document, guess) << "\n> " << std::flush;
-      std::string line;
-      ended = !std::getline(in, line);
-      if (ended || line.empty()) {
-        left.push_back(guess);
-        break;
-      }
-      json changed = document;
-      changed[path] = answer_value(line);
-      const std::string wrong = problem(changed.dump());
-      again = !wrong.empty();
-      if (again) out << wrong << "\n";
-      if (!again) document = std::move(changed);
+void ask_guesses(Answers& answers,
+                 std::istream& in,
+                 std::ostream& out,
+                 const std::function<std::string(const Answers&)>& drafted) {
+  std::set<std::string> asked;
+  json document = json::parse(drafted(answers));
+  for (json guess = next_guess(document, asked); !guess.is_null();
+       guess = next_guess(document, asked)) {
+    const std::string name = answer_name(document, guess.at("path"));
+    out << guess_line(document, guess) << "\n";
+    if (name.empty()) {
+      asked.insert(guess.dump());
+      continue;
     }
-    if (ended && (left.empty() || left.back() != guess)) left.push_back(guess);
+    out << "> " << std::flush;
+    std::string line;
+    if (!std::getline(in, line)) return;
+    if (line.empty()) {
+      asked.insert(guess.dump());
+      continue;
+    }
+    Answers with = answers;
+    add_answer(with, name, line);
+    try {
+      document = json::parse(drafted(with));
+      answers = std::move(with);
+      asked.insert(guess.dump());
+    } catch (const Error& error) {
+      out << error.what() << "\n";
+    }
   }
-  document["guessed"] = left;
-  if (left.empty()) document.erase("guessed");
-  return document.dump(2) + "\n";
 }
 
 }  // namespace warpath

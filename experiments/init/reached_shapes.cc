@@ -30,9 +30,16 @@ json* guess_at(json& guesses, const std::string& path) {
   return found == guesses.end() ? nullptr : &*found;
 }
 
+/// An integer or expression plus 1.
+json one_more(const json& number) {
+  if (number.is_number_integer()) return number.get<std::int64_t>() + 1;
+  return number.get<std::string>() + " + 1";
+}
+
 /// `document`, then with one other guess each: the next enumerators in the place of the first,
-/// which may stand for none, and integers of tensors from 1 on, which are none of 0 where they
-/// count so. A kernel may trap on those, or read beside its tensors.
+/// which may stand for none, and integers of tensors from 1 on, also up to the
+/// number that they were below, which are none of 0 where they count so. A kernel may trap on
+/// those, or read beside its tensors.
 std::vector<json> with_other_guesses(const json& document) {
   constexpr int kMostEnumerators = 8;
   std::vector<json> out{document};
@@ -49,8 +56,12 @@ std::vector<json> with_other_guesses(const json& document) {
     if (why == kFirstEnumerator)
       for (int value = 1; value < kMostEnumerators; ++value) add(path, value);
     if (guessed.is_object() && guessed.value("kind", "") == "randint" &&
-        guessed.value("low", 1) == 0)
+        guessed.value("low", json(1)) == 0) {
+      const json high = one_more(guessed.at("high"));
       add(path + "/low", 1);
+      add(path + "/low", 1);
+      out.back()[json::json_pointer(path)]["high"] = high;
+    }
   }
   return out;
 }
@@ -113,9 +124,9 @@ std::string draft_problem(const SpecDraft& draft, const std::string& file) {
   return "";
 }
 
-std::string with_reached_shapes(const SpecDraft& draft,
-                                const std::string& file,
-                                const std::string& program) {
+std::optional<std::string> with_reached_shapes(const SpecDraft& draft,
+                                               const std::string& file,
+                                               const std::string& program) {
   DeviceFacts host;
   host.runner = "host";
   constexpr double kMostSeconds = 20;  // of trials; each may compile, or never end
@@ -134,7 +145,7 @@ std::string with_reached_shapes(const SpecDraft& draft,
     enlarge(document, spec, workload, *reached);
     return document.dump(2) + "\n";
   }
-  return draft.spec;
+  return std::nullopt;
 }
 
 }  // namespace warpath

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,9 @@ namespace warpath {
 /// reaches beyond larger, by a whole factor of their first extent: indices that could not be
 /// followed, or a grid or size that was guessed. Where no launch ends well and
 /// an enumeration or an integer tensor was guessed, other values of it are tried. The guesses say
-/// so. The draft as it is where no
-/// launch ends well. `program`: the executable that starts workers.
-[[nodiscard]] std::string with_reached_shapes(const SpecDraft& draft,
-                                              const std::string& file,
-                                              const std::string& program);
+/// so. nullopt where no launch ends well. `program`: the executable that starts workers.
+[[nodiscard]] std::optional<std::string> with_reached_shapes(const SpecDraft& draft,
+                                                             const std::string& file,
+                                                             const std::string& program);
 
 }  // namespace warpath

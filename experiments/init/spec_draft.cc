@@ -13,10 +13,12 @@
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/draft_tensors.h"
 #include "experiments/init/thread_layout.h"
+#include "experiments/init/usual_tolerance.h"
 #include "experiments/init/whole_extents.h"
 #include "experiments/project/foreign_names.h"
 #include "experiments/project/kernel_signature.h"
 #include "experiments/project/kernel_text.h"
+#include "experiments/project/warp_steps.h"
 #include "moves/model/facts.h"
 #include "moves/syntax/syntax_query.h"
 #include "runners/cuda/compile/headers.h"
@@ -109,7 +111,7 @@ class Drafting {
   /// With the types that the file does not declare, as the guess has them.
   [[nodiscard]] std::string text_of_kernel(const TextOptions& text) const {
     std::string out;
-    for (const std::string& type : foreign_) out += "using " + type + " = float;\n";
+    for (const std::string& type : foreign_) out += declaration_as_float(unit_, type);
     return out + kernel_text(unit_, kernel_, text);
   }
 
@@ -146,6 +148,7 @@ class Drafting {
         unit_, kernel_,
         options_.launch ? options_.launch->template_arguments : std::vector<std::string>{},
         kTemplateValue);
+    take_answers(options_.answers, arguments_);
     instance_ = instance_name(kernel_, arguments_);
     std::string why;
     const auto read = kernel_parameters(unit_, kernel_, arguments_, why, &foreign_);
@@ -221,7 +224,9 @@ class Drafting {
     question.divisors = names_divided_by(source_);
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
-    if (options_.launch) question.given = options_.launch->integers;
+    question.given = integers_answered(options_.answers);
+    if (options_.launch)
+      question.given.insert(options_.launch->integers.begin(), options_.launch->integers.end());
     question.given.insert(layout_.given.begin(), layout_.given.end());
     question.given.insert(options_.constants.begin(), options_.constants.end());
     for (const std::string& name : tensors.allocated_names()) {
@@ -341,18 +346,6 @@ class Drafting {
     }
   }
 
-  json tolerance() const {
-    constexpr double kSingle = 1e-4, kHalf = 2e-2, kDouble = 1e-9;
-    const auto within = [](double x) { return json{{"atol", x}, {"rtol", x}, {"norm", x}}; };
-    json out = {{"default", within(kSingle)}};
-    for (const auto& [name, dtype] : written_) {
-      if (!info(dtype).is_float) out[name] = {{"exact", true}};
-      if (dtype == DType::f16 || dtype == DType::bf16) out[name] = within(kHalf);
-      if (dtype == DType::f64) out[name] = within(kDouble);
-    }
-    return out;
-  }
-
   json workloads() {
     json scalars = json::object();
     for (const auto& [name, value] : sizes_.host) {
@@ -423,7 +416,7 @@ class Drafting {
     }
     for (const std::string& type : foreign_)
       guess("/kernel/source_file",
-            type + " is a type that the file does not declare; float is taken");
+            type + " is a type that the file does not declare, or not by itself; float is taken");
     const json varied = tunables();
     for (const auto& [word, value] : unit_.bindings()) {  // which a build defines
       if (word.starts_with("CUD") || source_.find(word) == std::string::npos) continue;
@@ -445,6 +438,9 @@ class Drafting {
     if (source_.find("__constant__") != std::string::npos)
       guess("/kernel/source_file",
             "constant memory that the host sets is not: it holds what the text says, or zeros");
+    if (source_.find(kWarpStep) != std::string::npos)
+      guess("/kernel/source_file",
+            "where threads of a warp exchange values in step, __syncwarp() is written out");
     json out = {{"name", name},
                 {"description", name + " of " + options_.file},
                 {"kernel",
@@ -459,7 +455,7 @@ class Drafting {
                          {{"source_file", options_.source_file},
                           {"kernel_name", instance_},
                           {"launch", launch(false)}}}};
-    out["tolerance"] = tolerance();
+    out["tolerance"] = usual_tolerance(written_);
     out["guessed"] = guessed_;
     return out;
   }

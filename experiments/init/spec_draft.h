@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/init/answers.h"
 #include "experiments/project/host_launch.h"
 #include "moves/syntax/unit.h"
 
@@ -26,6 +27,8 @@ struct DraftOptions {
   std::vector<std::string> notes = {};
   /// What with_foreign_names put in the place of names that nothing declares.
   std::map<std::string, std::string> replaced = {};
+  /// Of template parameters and integers; with_answers() of answers.h is for all others.
+  Answers answers = {};
   /// Of libraries, whose headers the text may include: as the spec names them, and where they are.
   std::vector<std::string> system_include_folders = {}, system_folders = {};
 };

@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "engine/base/ascii.h"
 #include "experiments/init/index_sources.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -33,8 +34,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 }
 
 bool is_atom(const std::string& text) {
-  return std::ranges::all_of(text,
-                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return std::ranges::all_of(text, is_word);
 }
 
 /// One kernel's layout from its facts.
@@ -60,10 +60,11 @@ class LayoutReader {
 
   ThreadLayout read(const std::optional<HostLaunch>& launch) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const bool said = launch && launch->block[axis] && launch->block[axis]->constant();
-      if (said) layout_.block[axis].value = *launch->block[axis]->constant();
-      known_[axis] = said;
-      said_ = said_ || said;
+      const auto threads = launch ? launch->threads(axis) : std::nullopt;
+      if (!threads || *threads < 1 || *threads > kMostThreads) continue;
+      const Polynomial& said = *launch->block[axis];
+      layout_.block[axis] = {.value = *threads, .said = said.constant() ? "" : said.text()};
+      known_[axis] = said_ = true;
     }
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (!known_[axis]) by_steps(axis);
@@ -176,7 +177,6 @@ class LayoutReader {
     layout_.block[0].value = *value;
     known_[0] = true;
   }
-
   void usual_blocks() {
     const auto usual = usual_block(text_);
     const bool plane = asks("threadIdx.y") || asks("threadIdx.z");
@@ -199,7 +199,7 @@ class LayoutReader {
     if (layout_.smem_bytes != "0") return;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (layout_.grid[axis].exact && layout_.grid[axis].exact->constant() != 1) return;
-      if (!layout_.block[axis].tunable.empty()) return;
+      if (!layout_.block[axis].tunable.empty() || !layout_.block[axis].said.empty()) return;
     }
     const bool line = layout_.block[1].value * layout_.block[2].value == 1;
     const std::string name = "BLOCK";
@@ -224,7 +224,6 @@ class LayoutReader {
   void guess(const std::string& part, std::size_t axis, const std::string& why) {
     layout_.guesses.push_back({part, axis, why});
   }
-
   /// `p` over the launch alone: what is added to the step of a block is left out.
   struct Step {
     Polynomial size, step;
@@ -444,7 +443,8 @@ class LayoutReader {
 
 std::string ThreadLayout::block_text(std::size_t axis, bool tunables) const {
   const ThreadExtent& extent = block[axis];
-  return tunables && !extent.tunable.empty() ? extent.tunable : std::to_string(extent.value);
+  if (tunables && !extent.tunable.empty()) return extent.tunable;
+  return extent.said.empty() ? std::to_string(extent.value) : "(" + extent.said + ")";
 }
 
 std::string ThreadLayout::with_block(std::string text, bool tunables) const {

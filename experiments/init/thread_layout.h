@@ -24,8 +24,9 @@ struct LayoutGuess {
 /// Threads of a block along one axis.
 struct ThreadExtent {
   std::int64_t value = 1;
-  std::string tunable;   ///< its name if moves may change it; otherwise empty
-  bool in_text = false;  ///< the tunable is a constant of the file
+  std::string said{};     ///< over the kernel's parameters, as host code says; empty: `value`
+  std::string tunable{};  ///< its name if moves may change it; otherwise empty
+  bool in_text = false;   ///< the tunable is a constant of the file
 };
 
 /// Blocks of a grid along one axis: ceil_div(size, step), at most `most`.

@@ -99,6 +99,7 @@ class ForeignNames {
         whole_warp(i);
       }
       element_type(i);
+      function_object(i);
     }
     for (const std::string& header : headers_) edits_.push_back({0, 0, header});
     return edited(source_, std::move(edits_));
@@ -200,6 +201,27 @@ class ForeignNames {
     edits_.push_back({begin_of(words_, i), words_[i].end, replacement_mark(name_) + type});
     headers_.insert(half ? "#include <cuda_fp16.h>\n" : "#include <cuda_bf16.h>\n");
     replaced_[name_] = type;
+  }
+
+  /// `thrust::plus<T>`: a class with this function.
+  void function_object(std::size_t i) {
+    static const std::map<std::string, std::string, std::less<>> kObjects{
+        {"plus", "a + b"},
+        {"minus", "a - b"},
+        {"multiplies", "a * b"},
+        {"maximum", "a < b ? b : a"},
+        {"minimum", "b < a ? b : a"}};
+    const auto found = kObjects.find(name_);
+    if (has_headers_ || found == kObjects.end() || i < 2 || words_.text(i - 1) != "::" ||
+        words_.text(i - 2) != "thrust" || words_.text(i + 1) != "<" || types_.contains(name_))
+      return;
+    const std::string own = "thrust_" + name_;
+    edits_.push_back({begin_of(words_, i), words_[i].end, replacement_mark(name_) + own});
+    headers_.insert(
+        "template <typename T>\nstruct " + own +
+        " {\n  __host__ __device__ T operator()(const T& a, const T& b) const { return " +
+        found->second + "; }\n};\n");
+    replaced_[name_] = found->second;
   }
 
   /// Between the brackets at `open`, the comma of two arguments; the end if there are not two.

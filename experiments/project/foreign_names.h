@@ -12,6 +12,7 @@ namespace warpath {
 /// - the quotient of `CeilDiv(a, b)`, "...DivUp";
 /// - the function, operator or limit of `...Numerics<T>::exp(x)`, `div(a, b)`, `max()`;
 /// - the atomic of `gpuAtomicAdd`, the shuffle of a whole warp of `WARP_SHFL` and `__shfl`;
+/// - a class with the function of `thrust::plus<T>`, minus, multiplies, maximum, minimum;
 /// - CUDA's types of `at::Half` and `at::BFloat16`, unless `has_headers`: those of a library may
 ///   declare them.
 /// `replaced` gets what stands for each name.

@@ -88,7 +88,8 @@ class HostValues {
     }
     if (e.kind == ExprKind::name && is_dim3(e)) {
       const Declarator* const d = model::declaration_of(unit_, e);
-      if (changed(d->name)) return std::nullopt;
+      if (const Expr* const set = set_once(d->name, "xyz"[i])) return value(*set, hops + 1);
+      if (changed(d->name, "xyz"[i])) return std::nullopt;
       if (d->init_form == model::InitForm::assign) return axis(*d->init[0], i, hops + 1);
       if (d->init.size() == 1 && is_dim3(*d->init[0])) return axis(*d->init[0], i, hops + 1);
       return i < d->init.size() ? value(*d->init[i], hops + 1) : Polynomial(1);
@@ -127,17 +128,36 @@ class HostValues {
     return Polynomial(static_cast<std::int64_t>(real));
   }
 
-  /// Set after its declaration, or its address is given away.
-  [[nodiscard]] bool changed(std::string_view name) const {
+  /// What component `axis` of a dim3 gets in `name.x = value`, where nothing else changes it.
+  [[nodiscard]] const Expr* set_once(std::string_view name, char axis) const {
+    const Expr* out = nullptr;
+    std::size_t times = 0;
+    model::walk_expressions(*function_.body, [&](const Expr& e) {
+      if (e.is_op(ExprKind::assign, "=") && e.arg(0).is(ExprKind::member) &&
+          e.arg(0).arg(0).is_name(name) && e.arg(0).name == std::string_view(&axis, 1))
+        ++times, out = &e.arg(1);
+      return true;
+    });
+    return times == 1 && !changed(name, axis, out) ? out : nullptr;
+  }
+
+  /// Set after its declaration, other than to `known`, or its address is given away. `axis`: of a
+  /// dim3 the component that counts; 0: all do.
+  [[nodiscard]] bool changed(std::string_view name,
+                             char axis = 0,
+                             const Expr* known = nullptr) const {
     bool out = false;
-    const auto base = [](const Expr& e) -> const Expr& {
-      return e.is(ExprKind::member) ? e.arg(0) : e;
+    const auto base = [&](const Expr& e) -> const Expr& {
+      const bool other = e.is(ExprKind::member) && axis != 0 && e.name.size() == 1 &&
+                         e.name != std::string_view(&axis, 1);
+      return e.is(ExprKind::member) && !other ? e.arg(0) : e;
     };
     model::walk_expressions(*function_.body, [&](const Expr& e) {
       const bool sets = e.is(ExprKind::assign) || e.is_op(ExprKind::unary, "++") ||
                         e.is_op(ExprKind::unary, "--") || e.is_op(ExprKind::unary, "&") ||
                         e.is(ExprKind::postfix);
-      out = out || (sets && !e.args.empty() && base(e.arg(0)).is_name(name));
+      const bool ours = known != nullptr && e.args.size() > 1 && &e.arg(1) == known;
+      out = out || (sets && !ours && !e.args.empty() && base(e.arg(0)).is_name(name));
       return !out;
     });
     return out;
@@ -259,6 +279,10 @@ std::optional<double> real_value(const Unit& unit, const Expr& given, int hops =
 }
 
 }  // namespace
+
+std::optional<std::int64_t> HostLaunch::threads(std::size_t axis) const {
+  return block[axis] ? block[axis]->evaluate({integers.begin(), integers.end()}) : std::nullopt;
+}
 
 std::vector<std::string> template_arguments_in(std::string_view name) {
   std::vector<std::string> out;

@@ -32,6 +32,9 @@ struct HostLaunch {
   std::map<std::string, model::Polynomial> bytes;  ///< of what cudaMalloc gave to a pointer
   /// Empty for one that only the launching function knows.
   std::vector<std::string> template_arguments;
+
+  /// Threads of a block along an axis, where the launch has a number for all that they are made of.
+  [[nodiscard]] std::optional<std::int64_t> threads(std::size_t axis) const;
 };
 
 /// "f<float, pair<a, b>>" gives float and pair<a, b>; a name without arguments none.

@@ -6,6 +6,7 @@
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
 #include "engine/text/vector_type.h"
+#include "experiments/project/host_launch.h"
 #include "experiments/project/kernel_words.h"
 #include "moves/syntax/words.h"
 
@@ -16,10 +17,28 @@ bool asks_for(std::string_view text, std::string_view name) {
   return text.find(name) != std::string_view::npos;
 }
 
-/// A name that a header or a macro elsewhere makes a type: nothing in the text does.
+/// A name that a header or a macro elsewhere makes a type, perhaps with template arguments: nothing
+/// in the text does.
 bool is_foreign(const model::Unit& unit, const std::string& type) {
-  return !type.empty() && is_word_start(type[0]) && std::ranges::all_of(type, is_word) &&
-         !unit.is_type_name(type) && unit.macro(type) == nullptr;
+  const std::string name = type.substr(0, type.find('<'));
+  return !name.empty() && is_word_start(name[0]) && std::ranges::all_of(name, is_word) &&
+         (name == type || type.ends_with('>')) && !unit.is_type_name(name) &&
+         unit.macro(name) == nullptr;
+}
+
+/// A type that a class template has as a member, or an alias template: `typename traits<T>::type`,
+/// `acc_type<T>`.
+bool is_trait(const model::Unit& unit, const std::string& type) {
+  const std::size_t open = type.find('<');
+  if (open == std::string::npos) return false;
+  if (type.starts_with("typename ")) return type.find("::", open) != std::string::npos;
+  const Words words(unit.source());
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    if (words.text(i) == "using" && words.text(i + 1) == type.substr(0, open) &&
+        words.text(i + 2) == "=")
+      return true;
+  }
+  return false;
 }
 
 /// The integer that an enumeration of the file is; nullopt where the file has none of that name.
@@ -213,6 +232,17 @@ std::string instance_name(const model::Function& kernel,
   return arguments.empty() ? out : out + ">";
 }
 
+std::string declaration_as_float(const model::Unit& unit, const std::string& type) {
+  if (!is_foreign(unit, type)) return "";
+  std::string parameters;
+  for (const std::string& argument : template_arguments_in(type)) {
+    const bool value = argument == "true" || argument == "false" || is_digit(argument[0]);
+    parameters += (parameters.empty() ? "" : ", ") + std::string(value ? "auto" : "typename");
+  }
+  return (parameters.empty() ? "" : "template <" + parameters + ">\n") + "using " +
+         type.substr(0, type.find('<')) + " = float;\n";
+}
+
 std::optional<std::vector<KernelParameter>> kernel_parameters(
     const model::Unit& unit,
     const model::Function& kernel,
@@ -230,7 +260,7 @@ std::optional<std::vector<KernelParameter>> kernel_parameters(
     auto elements = elements_of(unit.resolved_type(type));
     const auto enumeration = elements ? std::nullopt : type_of_enumeration(unit, type);
     if (enumeration) elements = std::pair(*enumeration, 1);
-    if (!elements && foreign != nullptr && is_foreign(unit, type)) {
+    if (!elements && foreign != nullptr && (is_foreign(unit, type) || is_trait(unit, type))) {
       foreign->insert(type);
       elements = std::pair(DType::f32, 1);
     }

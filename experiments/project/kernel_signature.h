@@ -48,14 +48,18 @@ struct TemplateArgument {
                                         const std::vector<TemplateArgument>& arguments);
 
 /// The parameters in order. nullopt with one in `why` that no spec has an argument for: a struct, a
-/// reference, an array, a pointer to pointers. Types that nothing in the text declares are taken
-/// for float and go to `foreign`; null: they are refused too.
+/// reference, an array, a pointer to pointers. Types that nothing in the text declares, or that a
+/// class template names, are taken for float and go to `foreign`; null: they are refused too.
 [[nodiscard]] std::optional<std::vector<KernelParameter>> kernel_parameters(
     const model::Unit& unit,
     const model::Function& kernel,
     const std::vector<TemplateArgument>& arguments,
     std::string& why,
     std::set<std::string>* foreign = nullptr);
+
+/// A foreign type as float: "using type = float;", of `acc<T, true>` as a template of that many.
+/// Empty where the text declares it.
+[[nodiscard]] std::string declaration_as_float(const model::Unit& unit, const std::string& type);
 
 /// Element type and lanes of "float", "float4", "__half2"; nullopt: no elements of a tensor.
 [[nodiscard]] std::optional<std::pair<DType, int>> elements_of(std::string_view type);

@@ -147,7 +147,7 @@ TEST_CASE("a published problem and a solution become a spec whose outputs the re
   const Problem problem;
   const ProgramResult made = problem.import();
   REQUIRE_MESSAGE(made.code == 0, made.err);
-  CHECK(made.out.find("guessed /kernel/io/args/1/name = \"w\": by its place it is weight") !=
+  CHECK(made.out.find("guessed /kernel/io/args/1/name = w: by its place it is weight") !=
         std::string::npos);
   const json spec = json::parse(read_file(problem / "spec.json"));
   CHECK(spec["name"] == "row_scale_d64");

@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "experiments/project/warp_steps.h"
+
 using namespace warpath;
 
 TEST_SUITE_BEGIN("foreign_names");
@@ -61,6 +63,36 @@ TEST_CASE("a function that nothing declares is what it is named for, behind its 
     CHECK(with_foreign_names(own, replaced) == own);
   }
   CHECK(replaced.empty());
+}
+
+TEST_CASE("a function object of a library is a class with its function") {
+  std::map<std::string, std::string> replaced;
+  const std::string text = with_foreign_names("y = f(x, thrust::plus<T>());", replaced);
+  CHECK(text.ends_with("y = f(x, /* plus */ thrust_plus<T>());"));
+  CHECK(text.starts_with("template <typename T>\nstruct thrust_plus {"));
+  CHECK(replaced.at("plus") == "a + b");
+  for (const char* const own : {"y = std::plus<T>();", "y = thrust::plus;",
+                                "namespace thrust { template <class T> struct plus { }; }\n"
+                                "y = thrust::plus<T>();"})
+    CHECK(with_foreign_names(own, replaced) == own);
+}
+
+TEST_CASE("threads of a warp that exchange values in step read, then write") {
+  const std::string step(kWarpStep);
+  CHECK(with_warp_steps("void f(volatile float* p, int i) { if (i < 8) p[i] += p[i + 8]; }") ==
+        "void f(volatile float* p, int i) { if (i < 8) " + step +
+            "{ const auto warp_step = p[i] + (p[i + 8]); __syncwarp(); p[i] = warp_step; "
+            "__syncwarp(); } }");
+  CHECK(with_warp_steps("{ volatile int* p = s; p[i] = max(p[i], p[i ^ 1]); }") ==
+        "{ volatile int* p = s; " + step +
+            "{ const auto warp_step = max(p[i], p[i ^ 1]); __syncwarp(); p[i] = warp_step; "
+            "__syncwarp(); } }");
+  for (const char* const other :
+       {"void f(float* p, int i) { p[i] += p[i + 8]; }",
+        "void f(volatile float* p, int i) { p[i] = 0; q = p[i]; }",
+        "void f(volatile float* p) { } void g(float* p) { p[0] += p[1]; }",
+        "{ { volatile int* p = s; } p[0] += p[1]; }"})
+    CHECK(with_warp_steps(other) == other);
 }
 
 TEST_SUITE_END();

@@ -61,6 +61,24 @@ TEST_CASE("a launch's helpers, ceil, casts and template arguments are followed")
   CHECK(found->launches == 2);
 }
 
+TEST_CASE("components of a dim3 that are set once are followed, also where they are no numbers") {
+  const auto found = launch("float* p, int n",
+                            "dim3 block, grid(1, 1, 9);\nblock.x = 1024 / n;\nblock.y = n;\n"
+                            "grid.x = n;\ngrid.y = 2;\ngrid.y = 3;\nk<<<grid, block>>>(p, n);");
+  REQUIRE(found);
+  CHECK(found->block[0]->text() == "1024 / n");
+  CHECK(found->block[1]->text() == "n");
+  CHECK(found->block[2]->constant() == 1);
+  CHECK(found->grid[0]->text() == "n");
+  CHECK_FALSE(found->grid[1]);
+  CHECK(found->grid[2]->constant() == 9);
+  CHECK_FALSE(found->threads(1));
+  HostLaunch known = *found;
+  known.integers["n"] = 64;
+  CHECK(known.threads(0) == 16);
+  CHECK(known.threads(1) == 64);
+}
+
 TEST_CASE("a variable that is set again, or read from outside, is not followed") {
   const auto found = launch(
       "float* p, int n", "int n = atoi(argv[1]);\nint t = 128;\nt = 256;\nk<<<n / 4, t>>>(p, n);");

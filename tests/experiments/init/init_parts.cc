@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "experiments/init/argument_sizes.h"
-#include "experiments/init/guesses.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
 #include "experiments/project/accessor_parameters.h"
@@ -389,29 +388,6 @@ TEST_CASE("a size in the grid is one by its name, unless an axis of the grid is 
   };
   CHECK(guessed({}) == 0);
   CHECK(guessed({"pad"}) > 1);
-}
-
-TEST_CASE(
-    "an answer takes the place of a guess, an empty line keeps it, a wrong one is asked again") {
-  const std::string spec =
-      R"({"n": 4, "shape": ["n"], "role": "input", "guessed": [{"path": "/n", "why": "a"},)"
-      R"( {"path": "/shape/0", "why": "b"}, {"path": "/role", "why": "c"}]})";
-  const auto problem = [](const std::string& text) {
-    return nlohmann::json::parse(text)["n"] == 0 ? "n must not be 0" : "";
-  };
-  std::istringstream in("0\n8\n\n2 * n\n");
-  std::ostringstream out;
-  const auto changed = nlohmann::json::parse(ask_guesses(spec, in, out, problem));
-  CHECK(changed["n"] == 8);
-  CHECK(changed["shape"][0] == "n");
-  CHECK(changed["role"] == "2 * n");
-  CHECK(changed["guessed"] == nlohmann::json::parse(R"([{"path": "/shape/0", "why": "b"}])"));
-  CHECK(out.str() ==
-        "/n = 4: a\n> n must not be 0\n/n = 4: a\n> /shape/0 = \"n\": b\n> "
-        "/role = \"input\": c\n> ");
-  std::istringstream ended("");
-  CHECK(nlohmann::json::parse(ask_guesses(spec, ended, out, problem)) ==
-        nlohmann::json::parse(spec));
 }
 
 TEST_CASE(
