@@ -11,6 +11,8 @@ std::optional<std::string> plan_text(const MoveContext& context,
                                      const KernelModel& model,
                                      const Polynomial& size) {
   if (const auto number = fixed(model.facts, size)) return std::to_string(*number);
+  // a version is not the value that the argument has
+  if (!size.is_known() || size.key().find('\'') != std::string::npos) return std::nullopt;
   Polynomial out = size;
   for (const std::string& name : size.names()) {
     const Declarator* const parameter = model.kernel->parameter(name);
