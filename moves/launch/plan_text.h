@@ -15,7 +15,8 @@ namespace warpath {
                                                    const model::KernelModel& model,
                                                    const model::Polynomial& size);
 
-/// As above, for the exclusive upper bound of a counted loop; local variables are resolved.
+/// As above, for the exclusive upper bound of a counted loop, which may also be a quotient, a
+/// remainder or an extremum; local variables are resolved.
 [[nodiscard]] std::optional<std::string> plan_text_of_end(const MoveContext& context,
                                                           const model::KernelModel& model,
                                                           const model::Loop& loop);

@@ -29,6 +29,13 @@ bool is_harmless(std::string_view name) {
          name == "clock64" || name == "__builtin_unreachable" || name == "__trap" ||
          name == "__isShared" || name == "__isGlobal";
 }
+/// `(T*)&v + i`, `(T*)&v - i`
+bool steps_from_address(const Expr& e) {
+  if (!e.is_op(ExprKind::binary, "+") && !e.is_op(ExprKind::binary, "-")) return false;
+  const Expr* from = &e.arg(0);
+  while (from->is(ExprKind::cast) && from->args.size() == 1) from = from->args[0];
+  return from->is_op(ExprKind::unary, "&");
+}
 bool is_store_intrinsic(std::string_view name) {
   return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";
 }
@@ -418,7 +425,7 @@ bool ExpressionWalker::is_local_object(const Expr& e, Mode mode) const {
       root = argument->second;
     } else if (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
                (root->kind == ExprKind::cast && !root->args.empty()) ||
-               root->is_op(ExprKind::unary, "&")) {
+               root->is_op(ExprKind::unary, "&") || steps_from_address(*root)) {
       root = root->args[0];
     } else {
       break;
@@ -450,13 +457,17 @@ void ExpressionWalker::record(const Expr& e,
   out.array = where.array;
   out.kind = kind;
   out.atomic_op = std::string(atomic_op);
-  out.in_helper = helper_call_ != nullptr;
-  out.expr = out.in_helper ? helper_call_ : &e;
+  out.expr = helper_call_ != nullptr ? helper_call_ : &e;
+  out.in_helper = helper_call_ != nullptr || where.width == 0;
   out.stmt = out.expr->stmt;
-  out.index = where.full;
-  out.source_index = where.source;
-  out.subscripts = where.subscripts;
-  out.vector_width = where.width;
+  if (where.width == 0) {
+    out.index = out.source_index = Polynomial::unknown();
+  } else {
+    out.index = where.full;
+    out.source_index = where.source;
+    out.subscripts = where.subscripts;
+    out.vector_width = where.width;
+  }
   out.loops.assign(at_.loops.begin(), at_.loops.end());
   out.guards = at_.guards;
   Array& array = at_.facts.arrays[static_cast<std::size_t>(where.array)];

@@ -15,8 +15,9 @@ struct Value {
   Polynomial full = Polynomial::unknown();
   Polynomial source = Polynomial::unknown();
   int array = -1;  ///< >= 0: a pointer; full and source are its offset in elements of the array
-  int width =
-      1;  ///< elements of the array that one step of the pointer covers (float4* into float: 4)
+  /// Elements of the array that one step of the pointer covers (float4* into float: 4). 0: a part
+  /// of one, or what no size is known of; where it points to is unknown then, whatever follows.
+  int width = 1;
   int dimensions = 0;  ///< dimensions already consumed by subscripts of a multi-dimensional array
   std::vector<Polynomial> subscripts;
   [[nodiscard]] bool is_pointer() const { return array >= 0; }

@@ -73,7 +73,9 @@ struct Access {
       1;  ///< elements a reinterpret_cast<float4*> takes at once; `index` counts elements
   std::vector<const Loop*> loops;    ///< enclosing, outermost first
   std::vector<const Guard*> guards;  ///< that hold here, outermost first
-  bool in_helper = false;            ///< in an expanded helper function; `expr` is that of the call
+  /// In an expanded helper function, and `expr` is that of the call; or by a view whose elements
+  /// are none of the array's (char* into float). The text of `expr` is no element then.
+  bool in_helper = false;
   [[nodiscard]] bool reads() const { return kind != AccessKind::write; }
   [[nodiscard]] bool writes() const { return kind != AccessKind::read; }
 };

@@ -105,7 +105,7 @@ Value ValueReader::cast(const Expr& e) {
   const std::string type = facts_.unit->resolved_type(plain_type(e));
   Value inner = read(e.arg(0));
   if (inner.is_pointer() || type.find('*') != std::string::npos) {
-    if (!inner.is_pointer()) return inner;
+    if (!inner.is_pointer() || inner.width == 0) return inner;
     std::string element = type.substr(0, type.find('*'));
     while (!element.empty() && element.back() == ' ') element.pop_back();
     if (element.starts_with("const ")) element.erase(0, 6);
@@ -113,18 +113,18 @@ Value ValueReader::cast(const Expr& e) {
     const std::size_t bytes = size_of_type(facts_.unit->resolved_type(element));
     const Array& array = facts_.arrays[static_cast<std::size_t>(inner.array)];
     const std::size_t own = array.element_bytes;
-    if (bytes == 0 || own == 0) return {};
-    if (bytes % own != 0) {
-      // a part of an element: of the thread's own array, somewhere in it
-      if (own % bytes != 0 || array.space != Space::local) return {};
-      inner.full = inner.source = Polynomial::unknown();
-      inner.width = 1, inner.dimensions = 0;
-      inner.subscripts.clear();
-      return inner;
-    }
-    inner.width = static_cast<int>(bytes / own);
+    const bool whole = bytes != 0 && own != 0 && bytes % own == 0;
+    if (!whole && type.find('*') == std::string::npos) return {};
     inner.dimensions = 0;
     inner.subscripts.clear();
+    if (whole) {
+      inner.width = static_cast<int>(bytes / own);
+      return inner;
+    }
+    // a part of an element, or of what no size is known: somewhere in the array
+    const bool own_part = bytes != 0 && own % bytes == 0 && own != 0 && array.space == Space::local;
+    inner.full = inner.source = Polynomial::unknown();
+    inner.width = own_part ? 1 : 0;
     return inner;
   }
   if (!is_integer_type(type)) return {};

@@ -4,7 +4,12 @@
 namespace warpath::model {
 
 Value VariableValues::value_of(const Declarator& d) {
-  if (const auto found = environment_.find(&d); found != environment_.end()) return found->second;
+  const auto found = environment_.find(&d);
+  return found != environment_.end() ? found->second : initial(d);
+}
+
+/// Its value where nothing has set it.
+Value VariableValues::initial(const Declarator& d) {
   Value out;
   if (d.is_array() || d.is_pointer()) {
     out.array = array_of(facts_, d);
@@ -97,20 +102,25 @@ void VariableValues::forget(const Declarator& d) {
 
 /// After two paths meet: what they disagree on is unknown.
 void VariableValues::join(const Environment& other) {
+  const auto outlives = [](const Declarator& d) { return d.is_parameter || d.function == nullptr; };
+  for (const auto& [d, value] : other) {
+    if (!environment_.contains(d)) environment_.emplace(d, outlives(*d) ? initial(*d) : value);
+  }
+  Environment untouched;  // by the other path alone
+  for (const auto& [d, value] : environment_) {
+    if (!other.contains(d) && outlives(*d)) untouched.emplace(d, initial(*d));
+  }
   for (auto& [d, value] : environment_) {
-    const auto there = other.find(d);
-    if (there == other.end()) continue;
-    if (there->second.array != value.array) {
+    const bool touched = other.contains(d);
+    if (!touched && !untouched.contains(d)) continue;
+    const Value& there = (touched ? other : untouched).at(d);
+    if (there.array != value.array) {
       value = d->is_pointer() ? unknown_pointer(*d) : Value{};
-    } else if (!(there->second.full == value.full) &&
-               (value.full.is_known() || there->second.full.is_known())) {
+    } else if (!(there.full == value.full) && (value.full.is_known() || there.full.is_known())) {
       forget(*d);
     } else {
-      if (!(there->second.source == value.source)) value.source = value.full;
+      if (!(there.source == value.source)) value.source = value.full;
     }
-  }
-  for (const auto& [d, value] : other) {
-    if (!environment_.contains(d)) environment_.emplace(d, value);
   }
 }
 bool VariableValues::may_count(const Declarator& d) const {

@@ -39,6 +39,7 @@ class VariableValues {
   void end_loop(const std::string& variable) { active_.erase(variable); }
 
  private:
+  Value initial(const Declarator& d);
   [[nodiscard]] bool is_stable(const Declarator& d) const;
   Polynomial unique(const Declarator& d);
   Value unknown_pointer(const Declarator& d);

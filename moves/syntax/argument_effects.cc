@@ -1,6 +1,7 @@
 #include "moves/syntax/argument_effects.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +20,31 @@ std::string_view unqualified(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
+/// What is called, with the class that has it: `Of<T>::f<4>` is Of<>::f. Empty if it has no name.
+std::string called_name(const Expr& call) {
+  if (!call.is(ExprKind::call) || !call.arg(0).is(ExprKind::name)) return {};
+  std::string out;
+  int depth = 0;
+  for (const char c : call.arg(0).name) {
+    depth -= c == '>' ? 1 : 0;
+    if (depth == 0) out += c;
+    depth += c == '<' ? 1 : 0;
+  }
+  if (out.ends_with("<>")) out.resize(out.size() - 2);
+  return depth == 0 ? out : std::string();
+}
+
+/// Of Of<>::f, Of.
+std::string_view class_template_in(std::string_view name) {
+  const std::size_t end = name.rfind("<>::");
+  return end == std::string_view::npos ? std::string_view() : unqualified(name.substr(0, end));
+}
+
+std::string_view class_of(const Function& f) {
+  return f.record == nullptr ? std::string_view()
+                             : f.record->name.substr(0, f.record->name.find('<'));
+}
+
 /// Functions that are called without being named: operators, constructors, conversions.
 bool is_unnamed(const Function& f) {
   return f.name.starts_with("operator") || f.name.starts_with("~") ||
@@ -33,6 +59,53 @@ bool reaches_by_pointer(std::string_view name) {
   return name.starts_with("atomic") || kIntrinsics.contains(name);
 }
 
+/// What a function of a library does to `count` arguments; empty if it is none that is known here.
+std::vector<ArgumentEffect> effects_of_library(std::string_view name, std::size_t count) {
+  using enum ArgumentEffect;
+  static const std::map<std::string_view, std::vector<ArgumentEffect>> kEffects{
+      {"sincos", {none, writes, writes}},
+      {"sincosf", {none, writes, writes}},
+      {"__sincosf", {none, writes, writes}},
+      {"sincospi", {none, writes, writes}},
+      {"sincospif", {none, writes, writes}},
+      {"frexp", {none, writes}},
+      {"frexpf", {none, writes}},
+      {"modf", {none, writes}},
+      {"modff", {none, writes}},
+      {"memcpy", {writes, reads, none}},
+      {"memset", {writes, none, none}},
+      {"curand_init", {none, none, none, writes}}};
+  // of a state, and numbers
+  static const Names kRandom{"curand",
+                             "curand4",
+                             "curand_discrete",
+                             "curand_log_normal",
+                             "curand_log_normal2",
+                             "curand_log_normal4",
+                             "curand_normal",
+                             "curand_normal2",
+                             "curand_normal4",
+                             "curand_normal_double",
+                             "curand_normal2_double",
+                             "curand_poisson",
+                             "curand_poisson4",
+                             "curand_uniform",
+                             "curand_uniform4",
+                             "curand_uniform_double",
+                             "curand_uniform2_double"};
+  for (const std::string_view space : {"::", "std::"}) {
+    if (name.starts_with(space)) name.remove_prefix(space.size());
+  }
+  if (kRandom.contains(name) && count >= 1) {
+    std::vector<ArgumentEffect> out(count, none);
+    out[0] = writes;
+    return out;
+  }
+  const auto known = kEffects.find(name);
+  if (known == kEffects.end() || known->second.size() != count) return {};
+  return known->second;
+}
+
 /// Bodies that a call may run, all of which must reach no more than arguments.
 class Reach {
  public:
@@ -44,9 +117,12 @@ class Reach {
     bool known = unit_.macro(name) == nullptr;
     const bool members = name.find("::") != std::string_view::npos ||
                          (caller != nullptr && caller->record != nullptr);
+    const std::string_view of = class_template_in(name);
+    known = known && !is_derived(of);
     for (const Function* f : unit_.functions()) {
       if (f->name.substr(0, f->name.find('<')) != unqualified(name)) continue;
       if (f->record != nullptr && !members) continue;
+      if (!of.empty() && class_of(*f) != of) continue;
       if (f->body != nullptr) out.push_back(f);
     }
     for (const Function* f : unit_.functions()) {
@@ -57,6 +133,13 @@ class Reach {
     }
     if (!known) out.clear();
     return out;
+  }
+
+  /// The file has a function or macro of this name.
+  [[nodiscard]] bool names_any(std::string_view name) const {
+    return unit_.macro(name) != nullptr || std::ranges::any_of(unit_.functions(), [&](auto* f) {
+             return f->name.substr(0, f->name.find('<')) == unqualified(name);
+           });
   }
 
   bool is_closed(const std::vector<const Function*>& all) {
@@ -188,16 +271,40 @@ class Reach {
   }
 
   bool is_closed_call(const Expr& e, const Function& f, const Names& own) {
-    std::string_view name = callee(e);
+    if (makes_and_calls(e, own)) return true;  // its operator is looked into as every other
+    const std::string member = called_name(e);
+    const std::string_view name = callee(e);
     if (name.empty() || own.contains(name)) return false;
-    if (const std::vector<const Function*> all = meant(name, &f); !all.empty())
+    if (const std::vector<const Function*> all = meant(member, &f); !all.empty())
       return std::ranges::all_of(all, [&](const Function* one) { return is_closed(*one); });
     const bool declared = std::ranges::any_of(
         unit_.functions(), [&](const Function* other) { return other->name == unqualified(name); });
     if (is_pure_function(unit_, name)) return true;
     if (declared || unit_.macro(name) != nullptr) return false;
-    return reaches_by_pointer(name) || name == "assert" || name == "__trap" ||
-           name == "__builtin_unreachable";
+    return reaches_by_pointer(name) || !effects_of_library(name, e.args.size() - 1).empty() ||
+           name == "assert" || name == "__trap" || name == "__builtin_unreachable";
+  }
+
+  /// `Of<T>()(a, b)` where Of is a class of the file with an operator of its own.
+  [[nodiscard]] bool makes_and_calls(const Expr& e, const Names& own) const {
+    const Expr& made = e.arg(0);
+    const bool called = made.is(ExprKind::call) && made.args.size() == 1;
+    const bool cast = made.is(ExprKind::cast) && made.args.empty();
+    if (!called && !cast) return false;
+    const std::string text = called ? called_name(made) : unit_.plain_text(made.type);
+    const std::string_view of = unqualified(std::string_view(text).substr(0, text.find('<')));
+    if (own.contains(of) || is_derived(of)) return false;
+    return std::ranges::any_of(unit_.functions(), [&](const Function* f) {
+      return f->name == "operator()" && f->body != nullptr && class_of(*f) == of;
+    });
+  }
+
+  /// A class of this name has members of others.
+  [[nodiscard]] bool is_derived(std::string_view name) const {
+    return !name.empty() && std::ranges::any_of(unit_.functions(), [&](const Function* f) {
+      return class_of(*f) == name &&
+             unit_.text(f->record->head).find(':') != std::string_view::npos;
+    });
   }
 
   const Unit& unit_;
@@ -228,10 +335,14 @@ ArgumentEffect effect_of(const Unit& unit, const Function& f, const Declarator& 
 }  // namespace
 
 std::optional<std::vector<ArgumentEffect>> argument_effects(const Unit& unit, const Expr& call) {
-  const std::string_view name = callee(call);
+  const std::string name = called_name(call);
   if (name.empty()) return std::nullopt;
   Reach reach(unit);
   const std::vector<const Function*> all = reach.meant(name, nullptr);
+  if (all.empty() && !reach.names_any(name)) {
+    std::vector<ArgumentEffect> known = effects_of_library(name, call.args.size() - 1);
+    return known.empty() ? std::nullopt : std::optional(std::move(known));
+  }
   if (all.empty() || !reach.is_closed(all)) return std::nullopt;
   std::vector<ArgumentEffect> out(call.args.size() - 1, ArgumentEffect::none);
   for (const Function* f : all) {

@@ -63,6 +63,32 @@ TEST_CASE("the thread's number may have a name of its own, and so may the end") 
   path.runs();
 }
 
+TEST_CASE("the end may be a quotient of arguments") {
+  const std::string loop =
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < end; i += blockDim.x * gridDim.x) "
+      "y[i] = x[i];\n";
+  MovePath path = points("  const int end = (n - 3) / 2 + 1;\n" + loop);
+  path.step(kStep).runs();
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div((n - 3) / 2 + 1, 64)");
+  MovePath least = points("  const int end = min(n % 1000, n - 2);\n" + loop);
+  least.step(kStep).runs();
+  CHECK(points("  int end = n;\n  if (x[0] > 0.0f) end = n / 2;\n" + loop).tried(kStep) ==
+        "the number of points is no expression over the arguments");
+  CHECK(points("  const int end = n >> 1;\n" + loop).tried(kStep) ==
+        "the number of points is no expression over the arguments");
+}
+
+TEST_CASE("the end is no argument that some threads change") {
+  const std::string loop =
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+      "y[i] = x[i];\n";
+  for (const std::string change : {"if (x[0] > 100.0f) n = 4;", "if (x[0] > 1.0f) ; else n = 4;",
+                                   "if (x[0] > 1.0f) n = 3; else n = 4;"}) {
+    CHECK(points("  " + change + "\n" + loop).tried(kStep) ==
+          "the number of points is no expression over the arguments");
+  }
+}
+
 TEST_CASE("the index may have been declared before, alone, with others, or for something else") {
   const std::string head =
       "  for (i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)\n";

@@ -112,6 +112,75 @@ TEST_CASE("each function that the name may mean counts") {
                 "b) { ++seen; return a; }\n") == kUnknown);
 }
 
+TEST_CASE("static members and operators of the file's class templates are looked into") {
+  const auto of = [](const std::string& inner, const std::string& derived = "") {
+    return "template <class T> struct Of" + derived + " { static __device__ T f(T a) { " + inner +
+           " return a; } __device__ void operator()(T* p, T a) { *p = a; } };\n";
+  };
+  const std::string base = "struct Base { static int other; };\n";
+  CHECK(veto_of("p[i] = Of<float>::f(2.0f);", of("if (a > 3) return 1;")).empty());
+  CHECK(veto_of("Of<float>()(p + i, 2.0f);", of("")).empty());
+  CHECK(veto_of("p[i] = Of<float>::f(2.0f);", of("__syncthreads();")) == kUnknown);
+  CHECK(veto_of("p[i] = Of<float>::f(2.0f);", base + of("", " : Base")) == kUnknown);
+  CHECK(veto_of("Of<float>()(p + i, 2.0f);", base + of("", " : Base")) == kUnknown);
+  // a member of that name of another class says nothing
+  CHECK(veto_of("p[i] = Elsewhere<float>::f(2.0f);", of("")) == kUnknown);
+  CHECK(veto_of("Elsewhere<float>()(p + i, 2.0f);", of("")) == kUnknown);
+  CHECK(veto_of("Of()(p + i, 2.0f);", of("") + "template <class Of> ") == kUnknown);
+}
+
+TEST_CASE("of some functions of libraries it is known what they do to their arguments") {
+  const Facts f =
+      facts_of("", "  float s, t;\n  if (i < n) { sincosf(x[i], &s, &t); y[i] = s * t; }");
+  CHECK(f.facts.veto.empty());
+  const Facts copied = facts_of("", "  if (i < n) memcpy(y + i, x + i, sizeof(float));");
+  CHECK(copied.facts.veto.empty());
+  CHECK(accesses(copied) == std::vector<std::string>{"read_write y[?]", "read x[?]"});
+  const auto random = [](const std::string& call) {
+    return facts_of("", "  curandState state;\n  if (i < n) { " + call + " y[i] = x[i]; }")
+        .facts.veto;
+  };
+  CHECK(random("curand_init(7, i, 0, &state); c[i] = (int)curand(&state);").empty());
+  // other numbers of arguments are other functions, and so are those of the file
+  CHECK(random("curand_init(7, 0, &state);") ==
+        "the kernel calls curand_init, whose effects are unknown");
+  CHECK(facts_of("__device__ void memcpy(float* to, const float* from, int n);",
+                 "  if (i < n) memcpy(y, x, n);")
+            .facts.veto == "the kernel calls memcpy, whose effects are unknown");
+  CHECK(veto_of("float s; sincosf(2.0f, &s, p + i);").empty());
+}
+
+TEST_CASE(
+    "a view by parts of elements, or by elements of unknown size, is somewhere in its array") {
+  const auto of = [](const std::string& body, const std::string& before = "") {
+    return facts_of(before, body);
+  };
+  const Facts direct = of("  if (i < n) ((char*)y)[4 * i] = ((const char*)x)[i];");
+  CHECK(direct.facts.veto.empty());
+  CHECK(accesses(direct) == std::vector<std::string>{"read x[?]", "write y[?]"});
+  const Facts stepped =
+      of("  char* to = (char*)(y + i);\n  if (i < n) { to[0] = 1; to += 4; *(to + 1) = 2; "
+         "((float*)to)[1] = 2.0f; }");
+  CHECK(stepped.facts.veto.empty());
+  CHECK(accesses(stepped) == std::vector<std::string>{"write y[?]", "write y[?]", "write y[?]"});
+  const Facts unknown = of("  if (i < n) ((Pack*)y)[i] = *((const Pack*)(x) + i);",
+                           "template <class T> struct Wide;\nusing Pack = Wide<float>;\n");
+  CHECK(unknown.facts.veto.empty());
+  CHECK(accesses(unknown) == std::vector<std::string>{"read x[?]", "write y[?]"});
+  // its text is no element of the array
+  for (const Access& access : unknown.facts.accesses) CHECK(access.in_helper);
+  const Facts loop = of("  for (int j = i; j < n; j += 64) ((short*)y)[j] = 3;");
+  CHECK(loop.facts.loops[0]->kind == LoopClass::serial);
+}
+
+TEST_CASE("a variable's own parts are reached by its address and a step") {
+  const auto veto = [](const std::string& body) { return facts_of("", body).facts.veto; };
+  CHECK(veto("  float2 v;\n  if (i < n) { *((float*)(&v) + 1) = x[i]; y[i] = v.y; }").empty());
+  CHECK(
+      veto("  unsigned long long at = 64;\n  if (i < n) { y[i] = x[i]; *(float*)(at + 4) = 1; }") !=
+      "");
+}
+
 TEST_CASE("a pointer to constant elements is only read through, unless a cast drops that") {
   const auto of = [](const std::string& statement) {
     return accesses(facts_of("__device__ float f(const float* p, int i) { " + statement +
@@ -184,7 +253,15 @@ TEST_CASE("what every move makes of kernels with such calls computes the same") 
       "  __shared__ float s[64];\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
       "  s[threadIdx.x] = i < n ? x[i] : 0.0f;\n  __syncthreads();\n  float t = sum(s, 64);\n"
       "  __syncthreads();\n  add(s, threadIdx.x, t);\n  __syncthreads();\n"
-      "  if (i < n) y[i] = s[63 - threadIdx.x];\n"};
+      "  if (i < n) y[i] = s[63 - threadIdx.x];\n",
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n"
+      "    for (int b = 0; b < 4; ++b) ((char*)y)[4 * i + b] = ((const char*)x)[4 * i + b];\n"
+      "    float2 v = make_float2(x[i], y[i]);\n    *((float*)(&v) + 1) += 2.0f;\n"
+      "    y[i] = v.x + v.y;\n  }\n",
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n    float s = 0, t = 0;\n"
+      "    for (int k = 0; k < 8; ++k) {\n      const float v = x[(i + k) % n];\n      t = modff(v "
+      "* 3.0f, &s);\n"
+      "      y[i] = t + s * k;\n    }\n  }\n"};
   std::size_t ran = 0;
   for (const std::string& body : bodies) {
     const MovePath start(test::kernel_under_test(
