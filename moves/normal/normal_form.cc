@@ -222,12 +222,14 @@ std::optional<Variant> normal_form(const MoveContext& context, std::string& why)
   const auto before = changed ? vetoes_of(context.spec, context.variant) : normaliser.before();
   const auto& after = normaliser.after();
   if (!before) return why = "no kernel that can be read", std::nullopt;
-  if (before->count == 0) return why = "the facts follow all of the kernel", std::nullopt;
+  constexpr const char* kFollowed = "the facts follow all of the kernel";
+  if (before->count == 0) return why = kFollowed, std::nullopt;
   // invalid C++ may only seem better because more of it is misread
   if (after && after->count < before->count && after->misread <= before->misread)
     return normaliser.variant();
   why = normaliser.left();
   if (why.empty()) why = after ? after->first : before->first;
+  if (why.empty()) why = kFollowed;
   return std::nullopt;
 }
 

@@ -7,12 +7,10 @@
 
 #include "engine/base/stopwatch.h"
 #include "runners/cluster/access_key.h"
-#include "runners/cuda/compile/folder_cache.h"
 
 namespace warpath::cluster {
 namespace {
 
-namespace fs = std::filesystem;
 using State = Member::State;
 
 constexpr std::chrono::milliseconds kTick{100};
@@ -24,44 +22,6 @@ constexpr int kMostLosses = 3;
 constexpr int kSpareFailures = 2;
 constexpr int kMostWidth = 4096;
 
-std::string folder_name() {
-  return "cluster-" + host_name();
-}
-
-fs::path root_of(const ClusterOptions& options) {
-  const fs::path root =
-      options.folder.empty() ? cuda::default_cache_folder("cluster") : fs::absolute(options.folder);
-  std::error_code error;
-  fs::create_directories(root, error);
-  if (error) throw environment_error("cluster.folder: " + root.string() + ": " + error.message());
-  TemporaryFolder::remove_leftovers(folder_name(), root);
-  return root;
-}
-
-fs::path key_file(const TemporaryFolder& folder) {
-  return folder / "key";
-}
-
-MemberCommand command_of(const ClusterSetup& setup, const TemporaryFolder& folder, int port) {
-  const ClusterOptions& options = setup.options;
-  return {options.program.empty() ? fs::absolute(setup.program).string() : options.program,
-          "worker",
-          "member",
-          "--connect",
-          (options.address.empty() ? host_name() : options.address) + ":" + std::to_string(port),
-          "--key",
-          key_file(folder).string()};
-}
-
-std::unique_ptr<Placement> placement_of(const PlacementMaker& make,
-                                        const ClusterSetup& setup,
-                                        const TemporaryFolder& folder,
-                                        int port) {
-  const MemberCommand command = command_of(setup, folder, port);
-  return make ? make(command, folder.path())
-              : make_placement(setup.options, command, folder.path());
-}
-
 void say(const std::string& line) {
   std::fprintf(stderr, "warpath: %s\n", line.c_str());
 }
@@ -70,10 +30,9 @@ void say(const std::string& line) {
 
 Cluster::Cluster(ClusterSetup setup, const PlacementMaker& make)
     : setup_(std::move(setup)),
-      folder_(folder_name(), root_of(setup_.options)),
-      key_(create_key(key_file(folder_))),
-      listener_(setup_.options.port),
-      placement_(placement_of(make, setup_, folder_, listener_.port())),
+      meeting_(setup_.options, setup_.program),
+      placement_(make ? make(meeting_.command(), meeting_.folder())
+                      : make_placement(setup_.options, meeting_.command(), meeting_.folder())),
       wanted_(placement_->size()) {
   accepting_ = std::jthread([this](const std::stop_token& stop) { accept(stop); });
 }
@@ -219,7 +178,7 @@ Cluster::Asking Cluster::ask(Request& request, Finished& answer, const std::stop
 
 void Cluster::accept(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::optional<Socket> socket = listener_.accept(kTick);
+    std::optional<Socket> socket = meeting_.listener().accept(kTick);
     if (!socket) continue;
     const Lock lock(mutex_);
     const auto connection = std::make_shared<Connection>(std::move(*socket));
@@ -248,8 +207,8 @@ bool Cluster::take(Member& member, const Join& join) {
   {
     const Lock lock(mutex_);
     if (member.state != State::connected) return false;
-    if (!same_key(join.key, key_)) {
-      say("a connection to port " + std::to_string(listener_.port()) +
+    if (!same_key(join.key, meeting_.key())) {
+      say("a connection to port " + std::to_string(meeting_.listener().port()) +
           " without the key of this run was refused");
       return false;
     }

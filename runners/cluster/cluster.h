@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/temporary_folder.h"
+#include "runners/cluster/meeting_point.h"
 #include "runners/cluster/member.h"
 #include "runners/cluster/options.h"
 #include "runners/cluster/placement.h"
@@ -126,9 +126,7 @@ class Cluster {
   void wait_for_first(Lock& lock, const Ready& ready);
 
   const ClusterSetup setup_;
-  const TemporaryFolder folder_;
-  std::string key_;
-  Listener listener_;
+  MeetingPoint meeting_;
   const std::unique_ptr<Placement> placement_;  // of the watching thread once it runs
   const int wanted_;
 
