@@ -17,6 +17,8 @@ constexpr std::chrono::milliseconds kTick{100};
 /// A connection that has not said who it is by then is ended.
 constexpr std::chrono::seconds kJoinLimit{10};
 constexpr std::uint64_t kMostJoinBytes = 4096;
+/// Connections at once that have not said who they are; further ones are closed.
+constexpr int kMostStrangers = 256;
 constexpr int kMostLosses = 3;
 /// Losses in a row, beyond the number of members, after which none is replaced.
 constexpr int kSpareFailures = 2;
@@ -101,8 +103,8 @@ void Cluster::wait_for_first(Lock& lock, const Ready& ready) {
     changed_.wait_for(lock, kTick);
     if (waiting.seconds() < next || count(State::joined) > 0) continue;
     next = waiting.seconds() + kNextWord;
-    say("waiting for a member of " + placement_->text() + "; " + std::to_string(alive_) +
-        " asked for, as many as wait, start or run");
+    say("waiting for a member of " + placement_->text() + ": " + std::to_string(alive_) +
+        " asked for, none has joined");
   }
 }
 
@@ -181,6 +183,10 @@ void Cluster::accept(const std::stop_token& stop) {
     std::optional<Socket> socket = meeting_.listener().accept(kTick);
     if (!socket) continue;
     const Lock lock(mutex_);
+    const auto strangers = std::ranges::count_if(connections_, [](const auto& connection) {
+      return connection->member.state == State::connected;
+    });
+    if (strangers >= kMostStrangers) continue;  // the socket closes
     const auto connection = std::make_shared<Connection>(std::move(*socket));
     connection->thread = std::thread([this, connection] { serve(*connection); });
     connections_.push_back(connection);

@@ -21,19 +21,8 @@ TEST_SUITE_BEGIN("recorded_graph");
 namespace {
 
 KernelSpec small_spec() {
-  KernelSpec spec;
+  KernelSpec spec = test::storing_spec();
   spec.name = "small";
-  spec.kernel_name = "k";
-  spec.source = "extern \"C\" __global__ void k(float* y) { y[0] = 0; }\n";
-  ArgSpec y;
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor = TensorSpec{};
-  y.tensor->shape = {Expression(1)};
-  spec.io.args = {std::move(y)};
-  Workload workload;
-  workload.name = "default";
-  spec.workloads = {std::move(workload)};
   return spec;
 }
 

@@ -31,6 +31,20 @@ inline KernelSpec stand_in_spec() {
   return spec;
 }
 
+/// The same with a kernel that stores to its only tensor.
+inline KernelSpec storing_spec() {
+  KernelSpec spec = stand_in_spec();
+  spec.kernel_name = "k";
+  spec.source = "extern \"C\" __global__ void k(float* y) { y[0] = 0; }\n";
+  ArgSpec y;
+  y.name = "y";
+  y.role = ArgRole::output;
+  y.tensor = TensorSpec{};
+  y.tensor->shape = {Expression(1)};
+  spec.io.args = {std::move(y)};
+  return spec;
+}
+
 /// Quick to record, deterministic, small enough to exhaust.
 inline Options small_options(std::int64_t builds, bool deterministic = true) {
   Options options = search_options();

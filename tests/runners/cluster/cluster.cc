@@ -20,19 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-KernelSpec some_spec() {
-  KernelSpec spec = stand_in_spec();
-  spec.kernel_name = "k";
-  spec.source = "extern \"C\" __global__ void k(float* y) { y[0] = 1; }\n";
-  ArgSpec y;
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor = TensorSpec{};
-  y.tensor->shape = {Expression(1)};
-  spec.io.args = {std::move(y)};
-  return spec;
-}
-
 ScriptedMember answering(std::function<Outcome(const RunRequest&, std::stop_token)> body) {
   ScriptedMember script;
   script.body = std::move(body);
@@ -53,7 +40,7 @@ cluster::OpenRunner runner_named(const std::string& name) {
 
 void prepare(ScriptedCluster& cluster) {
   static_cast<void>(cluster.members.open(runner_named("scripted")));
-  static_cast<void>(cluster.members.prepare(to_json(some_spec()).dump()));
+  static_cast<void>(cluster.members.prepare(to_json(storing_spec()).dump()));
 }
 
 cluster::RunVariant request_with(std::uint64_t seed) {
@@ -175,7 +162,7 @@ TEST_CASE("an outcome arrives as it was made, whatever its numbers and texts") {
 }
 
 TEST_CASE("a member gets the spec, the variant and all of the request that the runner was given") {
-  const KernelSpec spec = some_spec();
+  const KernelSpec spec = storing_spec();
   Variant variant, other;
   variant.source = "one\n";
   variant.tunables["BLOCK"] = 64;
@@ -407,7 +394,7 @@ TEST_CASE("another runner and another spec take the place of the first on the sa
   ScriptedMember script = seconds_are_seeds();
   script.prepare = [&](const KernelSpec& spec) { prepared.push_back(spec.name); };
   cluster.join(script);
-  KernelSpec spec = some_spec();
+  KernelSpec spec = storing_spec();
   for (const char* const name : {"first", "second"}) {
     spec.name = name;
     static_cast<void>(cluster.members.open(runner_named("scripted")));
