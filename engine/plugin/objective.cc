@@ -64,17 +64,28 @@ std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
   const auto failed =
       std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
   if (failed != outcome.verdict.gates.end()) return outcome.verdict.summary();
-  WeightedMean logs, times;
   for (Term& term : terms_) {
     term.baseline_ns = typical_ns(outcome, term.workload);
     if (!std::isfinite(term.baseline_ns)) return "workload " + term.workload + " has no time";
-    if (term.role != WorkloadRole::score) continue;
-    logs.add(std::log(term.baseline_ns), term.weight);
-    times.add(term.baseline_ns, term.weight);
   }
-  if (!(logs.weight > 0)) return "no workload of role score runs here";
-  baseline_ns_ = objective_ == Objective::weighted ? times.value() : std::exp(logs.value());
-  return "";
+  baseline_ns_ = combined([](const Term& term) { return term.baseline_ns; });
+  return std::isfinite(baseline_ns_) ? "" : "no workload of role score runs here";
+}
+
+double ObjectiveFunction::combined(const std::function<double(const Term&)>& ns) const {
+  WeightedMean logs, times;
+  for (const Term& term : terms_) {
+    if (term.role != WorkloadRole::score) continue;
+    logs.add(std::log(ns(term)), term.weight);
+    times.add(ns(term), term.weight);
+  }
+  return objective_ == Objective::weighted ? times.value() : std::exp(logs.value());
+}
+
+double ObjectiveFunction::baseline_ns(const Outcome& outcome) const {
+  return combined([&](const Term& term) {
+    return paired_baseline_ns(outcome, term.workload, term.baseline_ns);
+  });
 }
 
 void ObjectiveFunction::judge(Outcome& outcome) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,8 +31,11 @@ class ObjectiveFunction {
   /// Sets the baseline. Returns one line if it is unusable (not ok, a workload without a time),
   /// otherwise empty.
   [[nodiscard]] std::string set_baseline(const Outcome& outcome);
-  /// Weighted geometric mean (weighted: arithmetic mean) of the baseline's medians.
+  /// Weighted geometric mean (weighted: arithmetic mean) of the baseline's times.
   [[nodiscard]] double baseline_ns() const { return baseline_ns_; }
+  /// The same as timed alongside a judged outcome that is ok: over its speed-up it is the time that
+  /// was measured of the candidate.
+  [[nodiscard]] double baseline_ns(const Outcome& outcome) const;
 
   /// The last gates, for an outcome that is ok so far: every scored and guarded workload has a
   /// time, no guard is slower than its minimum, no gate failed. Appends them to the verdict; a
@@ -54,6 +58,8 @@ class ObjectiveFunction {
     double min_speedup = 0;  // guard
     double baseline_ns = 0;
   };
+  [[nodiscard]] double combined(const std::function<double(const Term&)>& ns) const;
+
   std::vector<Term> terms_;  // score and guard, spec order
   Objective objective_;
   double baseline_ns_ = 0;

@@ -215,11 +215,12 @@ Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place)
   }
   require_ranked(event.node, event.key, !finals_.contains(event.node), place);
   const double reward = reward_of(event.outcome, place);
+  const bool ok = event.outcome.status == Status::ok;
+  const double baseline_ns = ok ? objective_.baseline_ns(event.outcome) : objective_.baseline_ns();
   learn(event.seconds, event.outcome.run_seconds);
-  finals_.emplace(
-      event.node,
-      Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
-  return {.speedup = event.outcome.status == Status::ok ? std::exp(reward) : 0, .problem = ""};
+  finals_.emplace(event.node,
+                  Final{.outcome = event.outcome, .reward = reward, .baseline_ns = baseline_ns});
+  return {.speedup = ok ? std::exp(reward) : 0, .problem = ""};
 }
 
 Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) {

@@ -67,6 +67,9 @@ TEST_SUITE("objective") {
       Outcome candidate = times({{"a", 200}});
       candidate.timings[0].baseline_samples_ns = {180, 200, 900};
       CHECK(std::exp(f.reward(candidate)) == doctest::Approx(1));
+      candidate.timings[0].baseline_samples_ns = {720, 800, 3600};
+      const double reported_ns = f.baseline_ns(candidate) / std::exp(f.reward(candidate));
+      CHECK(reported_ns == doctest::Approx(typical_ns(candidate, "a")));
       candidate.timings[0].baseline_samples_ns = {std::numeric_limits<double>::quiet_NaN()};
       f.judge(candidate);
       CHECK(candidate.status == Status::rejected);
