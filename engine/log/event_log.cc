@@ -223,6 +223,7 @@ EventWriter::EventWriter(EventWriter&& other) noexcept
       head_(std::move(other.head_)),
       start_(other.start_),
       dirty_(other.dirty_),
+      unsettled_(other.unsettled_),
       last_sync_(other.last_sync_) {}
 
 EventWriter::~EventWriter() {
@@ -245,8 +246,13 @@ void EventWriter::append(std::string_view object, bool important) {
   write(line);
   position_ = {.lines = position_.lines + 1, .bytes = position_.bytes + line.size(), .chain = sum};
   dirty_ = true;
+  unsettled_ = unsettled_ || important;
+}
+
+void EventWriter::settle() {
+  if (!unsettled_) return;
   const bool due = std::chrono::steady_clock::now() - last_sync_ >= kBatch;
-  if (important && (rule_ == SyncRule::always || (rule_ == SyncRule::batch && due))) sync();
+  if (rule_ == SyncRule::always || (rule_ == SyncRule::batch && due)) sync();
 }
 
 void EventWriter::begin_segment() {
@@ -265,13 +271,13 @@ void EventWriter::begin_segment() {
   head_ = std::move(head);
   position_ = {.lines = position_.lines + 1, .bytes = position_.bytes + line.size(), .chain = sum};
   open();
-  dirty_ = false;
+  dirty_ = unsettled_ = false;
 }
 
 void EventWriter::sync() {
   if (!dirty_ || rule_ == SyncRule::never) return;
   if (::fdatasync(fd_) != 0) throw disk_error(path_, "cannot be synced");
-  dirty_ = false;
+  dirty_ = unsettled_ = false;
   last_sync_ = std::chrono::steady_clock::now();
 }
 

@@ -100,9 +100,11 @@ class EventWriter {
   EventWriter& operator=(const EventWriter&) = delete;
   ~EventWriter();  ///< does not sync
 
-  /// Appends one JSON object (text, no line feed). Written to the file on return; synced if
-  /// `important` and the rule say so.
+  /// Appends one JSON object (text, no line feed). Written to the file on return; settle() syncs
+  /// what is `important`.
   void append(std::string_view object, bool important);
+  /// Syncs important lines, if the rule says so: one sync for all that came at once.
+  void settle();
   /// Syncs everything appended, unless the rule is `never`.
   void sync();
   [[nodiscard]] const LogPosition& position() const { return position_; }
@@ -122,6 +124,7 @@ class EventWriter {
   LogHead head_;
   std::uint64_t start_ = 0;  // of the file, in bytes of the log
   bool dirty_ = false;
+  bool unsettled_ = false;  // an important line is not synced
   std::chrono::steady_clock::time_point last_sync_;
 };
 

@@ -75,6 +75,7 @@ class SearchClient final : public EvaluationClient {
     return driver_.late->waiting() || (exchange(campaign_.progress(0)) && driver_.late->arrived());
   }
 
+  void before_wait() override { driver_.host.before_wait(); }
   void tick() override { driver_.host.tick(); }
 
   [[nodiscard]] SearchEnd end(bool abandoned) {
@@ -173,6 +174,7 @@ class FinalsClient final : public EvaluationClient {
   [[nodiscard]] bool settle() override {
     return !begun_.empty() && ready_.contains(begun_.front());
   }
+  void before_wait() override { driver_.host.before_wait(); }
   void tick() override { driver_.host.tick(); }
 
   bool decided = false;

@@ -28,6 +28,8 @@ class CampaignHost {
   /// Applies an outcome to the campaign. The driver selects before it passes on the next.
   virtual void apply(std::uint64_t sequence, Outcome outcome) = 0;
   virtual void apply(const Finals::Due& due, Outcome outcome) = 0;
+  /// All that has arrived is applied or waits for its turn; called before the driver waits.
+  virtual void before_wait() {}
   /// Called about ten times a second while waiting.
   virtual void tick() {}
 };

@@ -44,7 +44,12 @@ bool run_evaluations(Evaluator& evaluator,
       if (client.settle()) continue;
       if (under_way == 0 && !client.expects_more()) return true;
     }
-    if (std::optional<Completion> done = evaluator.wait(kTick)) {
+    std::optional<Completion> done = evaluator.wait(std::chrono::milliseconds{0});
+    if (!done) {
+      client.before_wait();
+      done = evaluator.wait(kTick);
+    }
+    if (done) {
       --under_way;
       client.arrive(std::move(*done));
     } else {

@@ -29,6 +29,8 @@ class EvaluationClient {
   [[nodiscard]] virtual bool settle() { return false; }
   /// Called when nothing is in flight; true: external events may bring more work.
   [[nodiscard]] virtual bool expects_more() { return false; }
+  /// Nothing has arrived that was not processed: the loop is about to wait.
+  virtual void before_wait() {}
   /// Called about ten times a second while waiting.
   virtual void tick() {}
 };

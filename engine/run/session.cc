@@ -274,6 +274,7 @@ class Session final : private CampaignHost {
   void on_idle(std::uint64_t sequence) override {
     log_->append(encode(IdleEvent{.sequence = sequence}), false);
   }
+  void before_wait() override { log_->settle(); }
   void tick() override { observer_.on_progress(progress()); }
 
   void apply(std::uint64_t sequence, Outcome outcome) override {
@@ -295,7 +296,10 @@ class Session final : private CampaignHost {
                           .speedup = applied.speedup,
                           .improved = applied.improved});
     observer_.on_progress(progress());
-    if (applied.improved) write_summary(result());
+    if (applied.improved) {
+      log_->settle();  // a summary is not ahead of it either
+      write_summary(result());
+    }
     ++since_snapshot_;
     if (snapshot_due()) save_snapshot();
   }

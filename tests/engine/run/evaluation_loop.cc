@@ -9,7 +9,8 @@ using namespace warpath;
 
 namespace {
 
-/// Hands back in order, one in two calls; notes what happens.
+/// All that is under way has arrived, in order, when it is waited for the second time; notes what
+/// happens.
 class Echo final : public Evaluator {
  public:
   explicit Echo(std::string& story) : story_(story) {}
@@ -18,9 +19,13 @@ class Echo final : public Evaluator {
     story_ += "s" + std::to_string(submission.sequence);
     under_way_.push_back(submission.sequence);
   }
-  [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds) override {
-    ready_ = !ready_;
-    if (ready_ || under_way_.empty()) return std::nullopt;
+  [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds timeout) override {
+    if (timeout.count() > 0 && arrived_ == 0) {
+      waited_ = !waited_;
+      if (!waited_) arrived_ = under_way_.size();
+    }
+    if (arrived_ == 0) return std::nullopt;
+    --arrived_;
     Completion done;
     done.sequence = under_way_.front();
     under_way_.pop_front();
@@ -31,7 +36,8 @@ class Echo final : public Evaluator {
  private:
   std::string& story_;
   std::deque<std::uint64_t> under_way_;
-  bool ready_ = false;
+  std::size_t arrived_ = 0;
+  bool waited_ = false;
 };
 
 /// Wants `most` evaluations, `room` at once.
@@ -60,6 +66,7 @@ class Batch final : public EvaluationClient {
     return ++settled_, true;
   }
   [[nodiscard]] bool expects_more() override { return more-- > 0; }
+  void before_wait() override { story_ += "|"; }
   void tick() override {
     story_ += ".";
     if (ticks-- == 0) abandon.request_stop();
@@ -95,27 +102,28 @@ Story story(std::uint64_t most, std::size_t room, Prepare prepare) {
 
 TEST_SUITE("evaluation_loop") {
   TEST_CASE(
-      "it fills the room, settles what arrived before it waits again, and ends when all is in") {
+      "it fills the room, settles all that came at once before it waits again, and ends when all "
+      "is in") {
     const Story all = story(3, 2, [](Batch&) {});
     CHECK(all.finished);
-    CHECK(all.text == "s0s1.a0s2!.a1!.a2!");
+    CHECK(all.text == "s0s1|.|a0s2!a1!|.|a2!");
     CHECK(story(0, 2, [](Batch&) {}).text.empty());
   }
 
   TEST_CASE("it waits where something outside comes first, and looks again where more may come") {
-    CHECK(story(1, 1, [](Batch& b) { b.waits = 2; }).text == "..s0.a0!");
+    CHECK(story(1, 1, [](Batch& b) { b.waits = 2; }).text == "|.|.s0|.|a0!");
     const Story more = story(1, 1, [](Batch& b) { b.more = 2; });
     CHECK(more.finished);
-    CHECK(more.text == "s0.a0!..");
+    CHECK(more.text == "s0|.|a0!|.|.");
   }
 
   TEST_CASE("an end leaves what is under way; abandoned, it stops at once") {
     const Story ended = story(5, 2, [](Batch& b) { b.ends = true; });
     CHECK(ended.finished);
-    CHECK(ended.text == "s0s1.a0");
+    CHECK(ended.text == "s0s1|.|a0");
     const Story abandoned = story(5, 2, [](Batch& b) { b.ticks = 0; });
     CHECK_FALSE(abandoned.finished);
-    CHECK(abandoned.text == "s0s1.");
+    CHECK(abandoned.text == "s0s1|.");
   }
 
   TEST_CASE("one evaluation alone comes back, or was abandoned") {
