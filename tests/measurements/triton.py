@@ -17,16 +17,16 @@ def options(parser):
 def search(args, spec, words):
     name = spec.stem
     outdir = args.work / name
-    done = expect(run(["run", "--input", spec, "--outdir", outdir, "--runner", args.runner, "--budget-seconds", args.seconds, "--budget-builds", 100000,
-                       "--no-llm", *words], args.seconds * 4 + 60), f"the search of {name}")
+    expect(run(["run", "--input", spec, "--outdir", outdir, "--runner", args.runner, "--budget-seconds", args.seconds, "--budget-builds", 100000,
+                "--no-llm", *words], args.seconds * 4 + 60), f"the search of {name}")
     folder = next((outdir / "kernels").iterdir())
     best = json.loads((folder / "best_summary.json").read_text())
-    log = json.loads((folder / "best/terms.json").read_text()) if (folder / "best/terms.json").exists() else {}
+    terms = folder / "best/terms"
     say(f"{name}: default {best['baseline_ms']} ms, tuned {best['best_ms']} ms, {best['speedup']} times as fast")
     return {"kernel": name, "default_ms": digits(best["baseline_ms"]), "tuned_ms": digits(best["best_ms"]), "speedup": digits(best["speedup"]),
             "interval": best["speedup_interval"] and [digits(end) for end in best["speedup_interval"]], "builds": best["builds"],
-            "by_status": best["by_status"], "verified": bool((best["verdict"] or {}).get("passed")), "tunables": log.get("tunables"),
-            "stopped": best["stop_reason"], "printed": done.stdout.strip().splitlines()[-12:]}
+            "by_status": best["by_status"], "verified": bool((best["verdict"] or {}).get("passed")), "terms": terms.read_text().splitlines() if terms.exists() else [],
+            "stopped": best["stop_reason"]}
 
 
 def measure(args):

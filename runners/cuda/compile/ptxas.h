@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/base/temporary_folder.h"
 #include "runners/cuda/compile/other_compiler.h"

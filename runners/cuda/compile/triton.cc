@@ -34,7 +34,7 @@ constexpr const char* kQuestion =
     "folder = os.path.dirname(triton.__file__)\n"
     "print(json.dumps({'python': os.path.realpath(sys.executable), 'program': sys.executable,\n"
     "  'version': triton.__version__ + ', Python ' + sys.version.split()[0],\n"
-    "  'folders': [sys.prefix, sys.base_prefix, os.path.dirname(folder)] + sys.path,\n"
+    "  'packages': os.path.dirname(folder), 'folders': [sys.prefix, sys.base_prefix] + sys.path,\n"
     "  'ptxas': os.path.join(folder, 'backends', 'nvidia', 'bin', 'ptxas')}))\n";
 
 std::string value_of(const char* name) {
@@ -42,8 +42,11 @@ std::string value_of(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::vector<std::string> environment_of(const std::string& folder) {
+std::vector<std::string> environment_of_python(const std::string& folder,
+                                               const std::string& packages) {
   return {"HOME=" + folder,
+          "PYTHONPATH=" + packages,
+          "MALLOC_ARENA_MAX=2",
           "TMPDIR=" + folder,
           "TRITON_CACHE_DIR=" + folder + "/cache",
           "TRITON_DISABLE_LINE_INFO=1",
@@ -93,8 +96,9 @@ Triton::Triton(const std::string& python) {
   python_ = !python.empty() ? python : value_of("WARPATH_PYTHON");
   if (python_.empty()) python_ = "python3";
   const ProcessResult answer =
-      run_process({.argv = {python_, "-s", "-c", kQuestion},
-                   .environment = {"PATH=" + value_of("PATH"), "HOME=" + value_of("HOME")}},
+      run_process({.argv = {python_, "-c", kQuestion},
+                   .environment = {"PATH=" + value_of("PATH"), "HOME=" + value_of("HOME"),
+                                   "PYTHONPATH=" + value_of("PYTHONPATH")}},
                   std::chrono::seconds(60), std::size_t{1} << 16U);
   const std::string last = last_line(answer.output);
   const json facts = json::parse(last, nullptr, false);
@@ -105,12 +109,14 @@ Triton::Triton(const std::string& python) {
                             "--set cuda.python=PATH");
   python_ = facts.at("program").get<std::string>();
   ptxas_ = facts.at("ptxas").get<std::string>();
+  packages_ = facts.at("packages").get<std::string>();
   ProgramSandbox::Access access{
       .read = {"/etc/ld.so.cache", "/usr/share", "/dev/urandom", "/proc/cpuinfo", "/proc/self"},
       .execute = system_folders(),
       .write = {scratch_.path().string(), "/dev/null"}};
   access.execute.insert(access.execute.end(), {python_, facts.at("python").get<std::string>(),
                                                "/usr/local/bin", "/usr/local/lib"});
+  access.execute.push_back(packages_);
   for (const std::string folder : facts.at("folders")) {
     const fs::path path(folder);
     if (path.is_absolute() && path.has_relative_path() && path != "/usr" && path != "/usr/local")
@@ -119,6 +125,27 @@ Triton::Triton(const std::string& python) {
   sandbox_ = std::make_unique<const ProgramSandbox>(access);
   identity_ = "triton " + facts.at("version").get<std::string>() + " " +
               Hasher().add(std::string_view(kTritonCompile)).digest().hex();
+  std::string problem = try_out();
+  if (!problem.empty()) {
+    sandbox_.reset();
+    problem = try_out();
+  }
+  if (!problem.empty())
+    throw environment_error("Triton of " + python_ + " cannot compile a kernel: " + problem);
+}
+
+std::string Triton::try_out() const {
+  const CompileResult result = compile({.source = "import triton\nimport triton.language as tl\n"
+                                                  "@triton.jit\n"
+                                                  "def probe(x):\n    tl.store(x, 1)\n",
+                                        .kernel = "probe",
+                                        .arch = "sm_90a",
+                                        .options = {},
+                                        .language = KernelType::triton,
+                                        .parameters = {"*i32:16"},
+                                        .threads_per_block = kWarp},
+                                       CompileLimits{.seconds = 60}, {});
+  return result.status == Status::ok ? "" : result.log.substr(0, result.log.find('\n'));
 }
 
 CompileResult Triton::compile(const CompileRequest& request,
@@ -136,10 +163,13 @@ CompileResult Triton::compile(const CompileRequest& request,
   write_scratch(folder / "kernel.py", request.source);
   write_scratch(folder / kHelper, kTritonCompile);
   write_scratch(folder / "request.json", request_of(request).dump());
-  CompilerRun run(folder.path(), environment_of(folder.path().string()), sandbox_.get(), limits,
-                  stop);
+  // Python with a compiler's library and its threads reserves much more than it uses.
+  CompileLimits reserving = limits;
+  reserving.memory_bytes *= 4;
+  CompilerRun run(folder.path(), environment_of_python(folder.path().string(), packages_),
+                  sandbox_.get(), reserving, stop);
   CompileResult& result = run.result;
-  if (!run.run({python_, "-s", "-B", kHelper})) {
+  if (!run.run({python_, "-B", kHelper})) {
     if (run.refused()) {
       result.status = Status::compile_error;
       result.log = error_of("\n" + run.output());

@@ -16,7 +16,7 @@ namespace warpath::cuda {
 class Triton final : public OtherCompiler {
  public:
   /// `python`: an interpreter, or empty for WARPATH_PYTHON, or python3 of PATH. Throws
-  /// Error(environment) if it cannot import Triton.
+  /// Error(environment) if it cannot import Triton, or if that compiles no empty kernel.
   explicit Triton(const std::string& python);
   [[nodiscard]] const std::string& identity() const override { return identity_; }
   [[nodiscard]] CompileResult compile(const CompileRequest& request,
@@ -24,9 +24,11 @@ class Triton final : public OtherCompiler {
                                       const std::stop_token& stop) const override;
 
  private:
-  std::string python_, ptxas_, identity_;
+  [[nodiscard]] std::string try_out() const;
+
+  std::string python_, ptxas_, packages_, identity_;
   TemporaryFolder scratch_{"triton"};
-  std::unique_ptr<const ProgramSandbox> sandbox_;
+  std::unique_ptr<const ProgramSandbox> sandbox_;  // null: it works only without
 };
 
 /// Triton's name of an element type: "fp16", "bf16", "i32", "u8", "i1".

@@ -88,6 +88,14 @@ def main():
     CUDABackend.make_cubin = lambda *_, **__: b""
     kernel = kernel_of(load(os.path.abspath("kernel.py")), request["kernel"])
     signature, constants, attributes = signature_of(kernel, request)
+    try:
+        from triton.backends.compiler import AttrsDescriptor
+    except ImportError:
+        pass
+    else:  # Triton 3.2
+        multiples = [index for (index,) in attributes]
+        attributes = AttrsDescriptor.from_dict({"arg_properties": {"tt.divisibility": multiples}, "cls": "AttrsDescriptor"})
+        signature = {name: kind for name, kind in signature.items() if kind != "constexpr"}
     options = dict(request["options"])
     if "ptx_version" not in CUDAOptions.__dataclass_fields__:
         options.pop("ptx_version", None)

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/plugin/move.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
+#include "register_moves.h"
 #include "runners/cuda/code/cubin.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/compile/build.h"
@@ -193,6 +195,21 @@ TEST_CASE("the key of compiled code is the same each time, and another for other
   CompileRequest other = request(spec, baseline_variant(spec));
   other.parameters.back() = "i32";
   CHECK(code_key(other, "triton 3") != first);
+}
+
+TEST_CASE("of the moves only the one that leaves the text alone is offered") {
+  const KernelSpec spec = spec_of("softmax");
+  const Variant variant = baseline_variant(spec);
+  const warpath::DeviceFacts device;
+  const warpath::MoveContext context{.spec = spec, .variant = variant, .device = device};
+  for (const auto& [name, entry] : warpath::registered_moves().entries()) {
+    CAPTURE(name);
+    const auto move = entry.make();
+    CHECK(move->enumerate(context).empty() == (name != "set_tunable"));
+    std::string why;
+    const auto other = move->apply(context, {.move = name, .site = "", .parameters = {}}, why);
+    CHECK((!other || name == "set_tunable"));
+  }
 }
 
 TEST_CASE("white space counts where it has a meaning") {
