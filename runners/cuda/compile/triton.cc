@@ -12,9 +12,9 @@
 #include "engine/base/words.h"
 #include "runners/cuda/compile/compile_options.h"
 #include "runners/cuda/compile/ptxas.h"
+#include "runners/triton_compile_text.h"
 #include "runners/worker/process.h"
 #include "runners/worker/scratch_files.h"
-#include "triton_compile_text.h"
 
 namespace warpath::cuda {
 namespace {
