@@ -57,6 +57,8 @@ class Move {
                                                             const MoveInstance&) const {
     return std::nullopt;
   }
+  /// It reads CUDA C++. False: it leaves the text alone, and applies to kernels of any language.
+  [[nodiscard]] virtual bool reads_source() const { return true; }
   /// It changes all versions of a variant by itself.
   [[nodiscard]] virtual bool makes_versions() const { return false; }
 };

@@ -66,10 +66,12 @@ class VersionedMove final : public Move {
   explicit VersionedMove(std::unique_ptr<Move> move) : move_(std::move(move)) {}
   [[nodiscard]] std::string_view name() const override { return move_->name(); }
   [[nodiscard]] bool structural() const override { return move_->structural(); }
+  [[nodiscard]] bool reads_source() const override { return move_->reads_source(); }
   [[nodiscard]] bool makes_versions() const override { return true; }
 
   /// Of all versions, those of a site together.
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
+    if (!understands(context.spec)) return {};
     const std::vector<Variant> kernels = changed_kernels(context);
     if (kernels.empty()) return move_->enumerate(context);
     std::vector<MoveInstance> out;
@@ -87,6 +89,7 @@ class VersionedMove final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
                                             std::string_view site) const override {
+    if (!understands(context.spec)) return {};
     const std::vector<Variant> kernels = changed_kernels(context);
     if (kernels.empty()) return move_->domain(context, site);
     std::vector<Tunable> out;
@@ -108,6 +111,8 @@ class VersionedMove final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& instance,
                                              std::string& why) const override {
+    if (!understands(context.spec))
+      return why = "the move reads CUDA C++, and the kernel is in another language", std::nullopt;
     const std::vector<Bindings> sizes = version_sizes(context.spec, context.device);
     if (!context.variant.versions.empty()) return apply_to_versions(context, instance, why);
     if (sizes.empty() || !context.variant.when.empty()) return move_->apply(context, instance, why);
@@ -116,6 +121,7 @@ class VersionedMove final : public Move {
 
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
                                                     const MoveInstance& instance) const override {
+    if (!understands(context.spec)) return std::nullopt;
     const std::vector<Variant> kernels = changed_kernels(context);
     if (kernels.empty()) return move_->inverse(context, instance);
     // Versions on which the move had no effect would be changed by the way back.
@@ -129,6 +135,10 @@ class VersionedMove final : public Move {
   }
 
  private:
+  [[nodiscard]] bool understands(const KernelSpec& spec) const {
+    return spec.kernel_type == KernelType::cuda || !move_->reads_source();
+  }
+
   static MoveContext of(const MoveContext& context, const Variant& variant) {
     return {.spec = context.spec, .variant = variant, .device = context.device};
   }

@@ -179,7 +179,7 @@ struct WorkBound {
   std::map<std::string, Expression> flops;
 };
 
-enum class KernelType : std::uint8_t { cuda, triton, multi_kernel };
+enum class KernelType : std::uint8_t { cuda, triton, ptx, multi_kernel };
 
 struct DeviceProfile {  ///< as given in a spec; runners measure instead of trusting it
   std::string gpu_name, arch;

@@ -12,10 +12,9 @@
 namespace warpath {
 
 std::string run_problem(const KernelSpec& spec) {
-  if (spec.kernel_type == KernelType::triton)
-    return spec.place("/kernel/kernel_type") + ": triton source cannot be run, only cuda";
   if (spec.kernel_type == KernelType::multi_kernel)
-    return spec.place("/kernel/kernel_type") + ": multi_kernel cannot be run, only cuda";
+    return spec.place("/kernel/kernel_type") +
+           ": multi_kernel cannot be run, only cuda, triton and ptx";
   if (std::holds_alternative<ReferencePython>(spec.reference)) {
     return spec.place("/kernel/metadata/reference") +
            ": a Python reference cannot be called; give /reference with kernel, host_op, command "

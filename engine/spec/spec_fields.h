@@ -312,7 +312,8 @@ struct Description<KernelSpec> {
   template <class V>
   static void kernel_fields(V& v) {
     using T = KernelSpec;
-    v(&T::kernel_type, {"kernel_type", "language; only cuda can be run"});
+    v(&T::kernel_type,
+      {"kernel_type", "language: cuda, triton or ptx; multi_kernel cannot be run"});
     v(&T::source, {"source_code", "the whole translation unit"});
     v(&T::source_file,
       {"source_file",

@@ -10,9 +10,10 @@ namespace warpath {
 
 template <>
 struct EnumWords<KernelType> {
-  static constexpr std::array<std::pair<std::string_view, KernelType>, 3> rows{
+  static constexpr std::array<std::pair<std::string_view, KernelType>, 4> rows{
       {{"cuda", KernelType::cuda},
        {"triton", KernelType::triton},
+       {"ptx", KernelType::ptx},
        {"multi_kernel", KernelType::multi_kernel}}};
 };
 template <>
@@ -430,7 +431,8 @@ struct Description<LaunchPlan> {
         {"dynamic_smem_bytes", "dynamic shared memory of a block"});
     v.template custom<NumWarpsField>(
         {"num_warps", "of a Triton kernel; gives block.x where there is no block"});
-    v.ignored({"num_stages", "of a Triton kernel; no effect"}, {{"type", "integer"}});
+    v.ignored({"num_stages", "no effect: a tunable of that name is Triton's"},
+              {{"type", "integer"}});
   }
 };
 

@@ -24,6 +24,12 @@ void add_names(std::string_view text, std::set<std::string, std::less<>>& names)
   }
 }
 
+/// Triton or PTX: it imports a module, or begins an entry.
+bool is_other_language(std::string_view source) {
+  return source.find(".entry") != std::string_view::npos ||
+         source.find("import ") != std::string_view::npos;
+}
+
 SourceKeyRules key_rules(const Variant& variant) {
   SourceKeyRules rules;
   add_names(variant.kernel_name, rules.fixed_names);
@@ -142,7 +148,13 @@ Variant baseline_variant(const KernelSpec& spec) {
 
 Hash128 variant_key(const Variant& variant) {
   Hasher hasher;
-  hasher.add(std::string_view("variant-1")).add(source_key(variant.source, key_rules(variant)));
+  hasher.add(std::string_view("variant-1"));
+  // In other languages white space and what C++ takes for directives have a meaning.
+  if (variant.source.find("__global__") == std::string::npos && is_other_language(variant.source)) {
+    hasher.add(std::string_view(variant.source));
+  } else {
+    hasher.add(source_key(variant.source, key_rules(variant)));
+  }
   hasher.add(std::string_view(variant.kernel_name));
   add_plan(hasher, variant.launch);
   hasher.add(static_cast<std::uint64_t>(variant.compiler_options.size()));

@@ -68,6 +68,9 @@ Shipment::Shipment(const fs::path& folder, Of of)
   if (!launches_kernels(runner))
     throw bad_input(folder.string(), "a run of the " + runner + " runner",
                     "a run whose kernels were built and launched (runner cuda or host)");
+  if (run_.spec().kernel_type != KernelType::cuda)
+    throw bad_input(folder.string(), "a run whose kernels are not CUDA C++",
+                    "one with kernel_type cuda: others are launched by their own tools");
   auto summary = read_best_summary(folder);
   if (!summary)
     throw bad_input(folder.string(), "a run without best_summary.json",

@@ -30,6 +30,23 @@ std::vector<std::string> names_of(const std::vector<SourceContract::Pointer>& po
   return out;
 }
 
+/// The text of a kernel in another language, behind its contract and the values it was compiled
+/// with as comments.
+std::string commented_source(const Variant& variant,
+                             const SourceContract& contract,
+                             const std::string& mark) {
+  std::string out;
+  const auto add = [&](const std::string& line) {
+    std::string text = line;
+    std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    out += mark + text + "\n";
+  };
+  add("What " + variant.kernel_name + " relies on:");
+  for (const std::string& line : contract_lines(contract)) add("  " + line);
+  for (const auto& [name, value] : contract.macros) add("  " + name + " = " + value);
+  return out + variant.source;
+}
+
 }  // namespace
 
 std::string contract_architecture(const SourceContract& c) {
@@ -99,6 +116,9 @@ std::string contract_summary(const SourceContract& c) {
 std::string shipped_source(const KernelSpec& spec,
                            const Variant& variant,
                            const SourceContract& contract) {
+  if (spec.kernel_type != KernelType::cuda)
+    return commented_source(variant, contract,
+                            spec.kernel_type == KernelType::triton ? "# " : "// ");
   // Comments and strings contain text from specs, which must not end them.
   const auto harmless = [](std::string text) {
     for (char& c : text) {

@@ -35,16 +35,24 @@ PatchForm form_of(const Lines& lines) {
   return PatchForm::whole;
 }
 
+/// What a kernel begins with in the language of `source`.
+std::string kernel_mark(std::string_view source) {
+  for (const std::string_view mark : {"__global__", "@triton.jit", ".entry"}) {
+    if (source.find(mark) != std::string_view::npos) return std::string(mark);
+  }
+  return "__global__";
+}
+
 std::optional<patch::LineText> apply_whole(const patch::LineText& source,
+                                           const std::string& mark,
                                            Lines lines,
                                            std::string& why) {
   bool has_kernel = false;
   for (const std::string& line : lines)
-    has_kernel = has_kernel || line.find("__global__") != std::string::npos;
+    has_kernel = has_kernel || line.find(mark) != std::string::npos;
   if (!has_kernel)
-    return why =
-               "neither a source with a __global__ function, nor SEARCH/REPLACE blocks, nor a "
-               "unified diff",
+    return why = "neither a source with a " + mark +
+                 " function, nor SEARCH/REPLACE blocks, nor a unified diff",
            std::nullopt;
   patch::LineText out{.lines = std::move(lines), .end = source.end};
   return out;
@@ -65,7 +73,7 @@ std::optional<std::string> apply_patch(std::string_view source,
   std::optional<patch::LineText> after;
   switch (form_of(lines)) {
     case PatchForm::whole:
-      after = apply_whole(before, std::move(lines), why);
+      after = apply_whole(before, kernel_mark(source), std::move(lines), why);
       break;
     case PatchForm::blocks:
       after = patch::apply_blocks(before, lines, why);

@@ -25,7 +25,8 @@ inline constexpr std::size_t kMaxPatchBytes = std::size_t{1} << 20U;
 /// lines, what was expected there, and what the source contains. A text in one Markdown fence (```)
 /// is unwrapped. Line ends are those of the source.
 ///
-/// - whole: must define a `__global__` function.
+/// - whole: must define a kernel in the language of the source (`__global__`, `@triton.jit`,
+/// `.entry`).
 /// - blocks, applied in sequence: lines between "<<<<<<< SEARCH", "=======" and ">>>>>>> REPLACE".
 /// The
 ///   searched lines must match at one place: exactly; failing that, ignoring trailing white space;

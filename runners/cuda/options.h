@@ -18,6 +18,7 @@ struct CudaOptions {
   bool no_wait = false;
   int compile_workers = 0;
   std::string nvcc;
+  std::string python;
   double compile_seconds = 20;
   std::int64_t compile_memory_mib = 4096;
   std::int64_t cache_mib = 4096;
@@ -68,6 +69,14 @@ struct CudaOptions {
                  "NVIDIA's offline compiler, for specs whose backend is nvcc; empty: that of PATH, "
                  "CUDA_PATH, CUDA_HOME or the usual folders",
                  "docs/cuda-runner.md"}
+          .shaping_nothing(),
+      AnyValue{});
+    v(&O::python,
+      OptionText{
+          "python",
+          "Python with Triton, for specs whose kernel_type is triton; empty: WARPATH_PYTHON, "
+          "or python3 of PATH",
+          "docs/triton.md"}
           .shaping_nothing(),
       AnyValue{});
     v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""},

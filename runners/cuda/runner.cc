@@ -147,8 +147,8 @@ DeviceTools CudaRunner::compiled_tools(const std::string& arch) {
 }
 
 void CudaRunner::prepare(const KernelSpec& spec) {
-  if (spec.kernel_type != KernelType::cuda) {
-    throw bad_input(spec.place("/kernel/kernel_type"), "another type", "cuda");
+  if (spec.kernel_type == KernelType::multi_kernel) {
+    throw bad_input(spec.place("/kernel/kernel_type"), "multi_kernel", "cuda, triton or ptx");
   }
   auto known = std::make_unique<Known>();
   known->spec = spec;

@@ -114,7 +114,9 @@ class HostRunner final : public Runner {
   [[nodiscard]] std::vector<const Workload*> checked_workloads(const KernelSpec& spec) const {
     if (spec.kernel_type != KernelType::cuda) {
       throw bad_input(spec.origin + "/kernel/kernel_type",
-                      spec.kernel_type == KernelType::triton ? "triton" : "multi_kernel",
+                      spec.kernel_type == KernelType::triton ? "triton"
+                      : spec.kernel_type == KernelType::ptx  ? "ptx"
+                                                             : "multi_kernel",
                       "cuda: the host runner runs nothing else");
     }
     if (kernel_arguments(spec).size() > kMaxParameters) {

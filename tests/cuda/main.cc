@@ -12,7 +12,9 @@
 #if __has_include(<cuda.h>)
 #include "runners/cuda/driver/driver.h"
 #endif
+#include "engine/base/error.h"
 #include "runners/cuda/compile/nvrtc_places.h"
+#include "runners/cuda/compile/triton.h"
 #include "tests/cuda/support.h"
 
 #if __has_include(<cuda.h>)
@@ -76,6 +78,16 @@ std::string why_no_gpu() {
   return why;
 }
 
+/// Why Triton cannot compile; empty if it can.
+std::string why_no_triton() {
+  try {
+    const warpath::cuda::Triton found("");
+    return "";
+  } catch (const warpath::Error& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 /// `test_cuda compete` keeps a GPU busy. `test_cuda worker compile` and `test_cuda worker host` are
@@ -96,8 +108,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const bool gpu = argument.starts_with("--test-suite=gpu");
-    if (!gpu && !argument.starts_with("--test-suite=nvrtc")) continue;
-    std::string why = gpu ? why_no_gpu() : "";
+    const bool triton = argument.starts_with("--test-suite=triton");
+    if (!gpu && !triton && !argument.starts_with("--test-suite=nvrtc")) continue;
+    std::string why = gpu ? why_no_gpu() : triton ? why_no_triton() : "";
     if (!why.empty() || !warpath::cuda::open_nvrtc(why)) {
       std::printf("skipped: %s\n", why.c_str());
       return kSkipped;

@@ -88,6 +88,7 @@ std::vector<std::int64_t> steps_from(const Tunable& tunable, std::int64_t curren
 class SetTunable final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "set_tunable"; }
+  [[nodiscard]] bool reads_source() const override { return false; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;

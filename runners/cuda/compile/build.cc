@@ -153,6 +153,8 @@ Build Builder::build(const KernelSpec& spec,
     return build;
   }
   build.gates.push_back({std::string(kCompileGate), GateResult::Answer::pass, ""});
+  for (std::size_t w = 0; w < workloads.size(); ++w)
+    build.candidate.numbers[w].dynamic_smem_bytes += compiled.code(w).dynamic_smem_bytes;
   std::vector<BinaryUse> uses;
   std::vector<Hash128> hashes;
   const std::size_t diagnosed = first_scored(workloads);
@@ -207,13 +209,16 @@ BaselineText Builder::text_of(const KernelSpec& spec,
                               const std::vector<const Workload*>& workloads) const {
   const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
   if (compiled.status != Status::ok) {
-    throw DetailedError(bad_input(spec.place("/kernel"), "",
-                                  (spec.compiler == DeviceCompiler::nvcc
-                                       ? "a kernel that nvcc compiles: "
-                                       : "a kernel that NVRTC compiles (or \"backend\": \"nvcc\" "
-                                         "in its metadata): ") +
-                                      compiled.log.substr(0, compiled.log.find('\n'))),
-                        compiled.log);
+    throw DetailedError(
+        bad_input(spec.place("/kernel"), "",
+                  (spec.kernel_type == KernelType::triton ? "a kernel that Triton compiles: "
+                   : spec.kernel_type == KernelType::ptx  ? "a kernel that ptxas assembles: "
+                   : spec.compiler == DeviceCompiler::nvcc
+                       ? "a kernel that nvcc compiles: "
+                       : "a kernel that NVRTC compiles (or \"backend\": \"nvcc\" "
+                         "in its metadata): ") +
+                      compiled.log.substr(0, compiled.log.find('\n'))),
+        compiled.log);
   }
   BaselineText text;
   for (std::size_t w = 0; w < workloads.size(); ++w) {

@@ -8,6 +8,11 @@ Hash128 code_key(const CompileRequest& request, std::string_view nvrtc_version) 
   hasher.add(static_cast<std::uint64_t>(request.options.size()));
   for (const std::string& option : request.options) hasher.add(option);
   for (const Header& header : request.headers) hasher.add(header.name).add(header.text);
+  if (request.language != KernelType::cuda) {
+    hasher.add(static_cast<std::uint64_t>(request.language));
+    for (const std::string& parameter : request.parameters) hasher.add(parameter);
+    hasher.add(request.threads_per_block);
+  }
   return hasher.digest();
 }
 

@@ -35,7 +35,8 @@ struct Description<cuda::CompileResult> : Unnamed<&cuda::CompileResult::status,
                                                   &cuda::CompileResult::cubin,
                                                   &cuda::CompileResult::lowered_name,
                                                   &cuda::CompileResult::usage,
-                                                  &cuda::CompileResult::seconds> {};
+                                                  &cuda::CompileResult::seconds,
+                                                  &cuda::CompileResult::dynamic_smem_bytes> {};
 
 }  // namespace warpath
 

@@ -19,7 +19,13 @@ struct CompileRequest {
   std::string arch;                  ///< "sm_90a"
   std::vector<std::string> options;  ///< of spec, variant and tunables; see compile_options.h
   std::vector<Header> headers{};     ///< of the spec's libraries, beside the compiler's own
-  DeviceCompiler compiler = DeviceCompiler::nvrtc;  ///< not part of a message to a worker
+  // not part of a message to a worker, which is NVRTC's:
+  DeviceCompiler compiler = DeviceCompiler::nvrtc;  ///< of CUDA C++
+  KernelType language = KernelType::cuda;           ///< of `source`
+  /// Triton: what is passed, in order, as Triton writes types ("*fp16", "i32"); those of addresses
+  /// and integers that are multiples of 16 end with ":16".
+  std::vector<std::string> parameters{};
+  std::int64_t threads_per_block = 0;  ///< Triton: 32 * num_warps
 };
 
 /// Resource usage of the entry as reported by ptxas.
@@ -45,6 +51,8 @@ struct CompileResult {
   std::string lowered_name;  ///< the entry's name in PTX and machine code
   ResourceUsage usage;
   double seconds = 0;  ///< compiler time only
+  /// Dynamic shared memory of a block that the compiler has laid out, beside the launch plan's.
+  std::int64_t dynamic_smem_bytes = 0;
   bool operator==(const CompileResult&) const = default;
 };
 

@@ -71,8 +71,8 @@ CompileCheck::CompileCheck(const CudaOptions& options, std::string program, cons
 }
 
 void CompileCheck::prepare(const KernelSpec& spec) {
-  if (spec.kernel_type != KernelType::cuda)
-    throw bad_input(spec.place("/kernel/kernel_type"), "another type", "cuda");
+  if (spec.kernel_type == KernelType::multi_kernel)
+    throw bad_input(spec.place("/kernel/kernel_type"), "multi_kernel", "cuda, triton or ptx");
   spec_ = &spec;
   workloads_ = workloads_for(spec, facts_);
   if (workloads_.empty())

@@ -32,11 +32,11 @@ CompilePool::~CompilePool() {
   threads_.clear();
 }
 
-void CompilePool::submit(std::uint64_t id, CompileRequest request, const Nvcc* nvcc) {
+void CompilePool::submit(std::uint64_t id, CompileRequest request, const OtherCompiler* other) {
   {
     const std::lock_guard lock(mutex_);
     ++counts_.submitted;
-    pending_.push_back({id, std::move(request), nvcc});
+    pending_.push_back({id, std::move(request), other});
   }
   pending_changed_.notify_one();
 }
@@ -68,9 +68,9 @@ std::string CompilePool::problem() const {
 void CompilePool::serve(const std::stop_token& stop) {
   std::unique_ptr<WorkerProcess> worker = start(stop);
   while (const std::optional<Job> job = next(stop)) {
-    CompileResult result = job->nvcc == nullptr
+    CompileResult result = job->other == nullptr
                                ? compile(worker, job->request, stop)
-                               : job->nvcc->compile(job->request, options_.setup.limits, stop);
+                               : job->other->compile(job->request, options_.setup.limits, stop);
     if (!stop.stop_requested()) finish(job->id, std::move(result));
   }
 }

@@ -14,7 +14,7 @@
 
 #include "runners/cuda/compile/compile.h"
 #include "runners/cuda/compile/compile_worker.h"
-#include "runners/cuda/compile/nvcc.h"
+#include "runners/cuda/compile/other_compiler.h"
 #include "runners/worker/worker_process.h"
 
 namespace warpath::cuda {
@@ -57,9 +57,9 @@ class CompilePool {
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  /// Never blocks. `wait` returns every id exactly once. With `nvcc`, which must outlive the pool,
+  /// Never blocks. `wait` returns every id exactly once. With `other`, which must outlive the pool,
   /// that compiles it, in a process of its own beside the workers.
-  void submit(std::uint64_t id, CompileRequest request, const Nvcc* nvcc = nullptr);
+  void submit(std::uint64_t id, CompileRequest request, const OtherCompiler* other = nullptr);
   /// The next finished request, in any order; nullopt after `timeout`.
   [[nodiscard]] std::optional<CompileDone> wait(std::chrono::milliseconds timeout);
   [[nodiscard]] CompilePoolCounts counts() const;
@@ -73,7 +73,7 @@ class CompilePool {
   struct Job {
     std::uint64_t id = 0;
     CompileRequest request;
-    const Nvcc* nvcc = nullptr;
+    const OtherCompiler* other = nullptr;
   };
 
   void serve(const std::stop_token& stop);

@@ -6,7 +6,10 @@
 #include "engine/base/error.h"
 #include "engine/text/one_kernel.h"
 #include "runners/cuda/compile/headers.h"
+#include "runners/cuda/compile/nvcc.h"
 #include "runners/cuda/compile/nvrtc_places.h"
+#include "runners/cuda/compile/ptxas.h"
+#include "runners/cuda/compile/triton.h"
 #include "runners/cuda/options.h"
 #include "runners/inputs/arguments.h"
 
@@ -41,6 +44,47 @@ void drop_unused(const CompileRequest& request, const SplitOptions& split, Macro
       texts, [&](const auto& macro) { return mentioned.find(macro.first) == std::string::npos; });
 }
 
+/// The name of what compiles it; empty: NVRTC.
+std::string other_compiler_of(const CompileRequest& request) {
+  if (request.language == KernelType::triton) return "triton";
+  if (request.language == KernelType::ptx) return "ptxas";
+  return request.compiler == DeviceCompiler::nvcc ? "nvcc" : "";
+}
+
+/// Whatever the kernel is written in, a kernel that is its reference is CUDA C++.
+KernelType language_of(const KernelSpec& spec, const Variant& variant) {
+  const auto* const reference = std::get_if<ReferenceKernel>(&spec.reference);
+  return reference != nullptr && variant.source == reference->source ? KernelType::cuda
+                                                                     : spec.kernel_type;
+}
+
+/// As Triton's own launcher: it may rely on addresses and integers that are multiples of 16.
+void add_triton_parameters(const KernelSpec& spec,
+                           const Variant& variant,
+                           const Workload& workload,
+                           CompileRequest& request) {
+  constexpr std::int64_t kMultiple = 16;
+  for (const ArgSpec* const arg : kernel_arguments(spec)) {
+    const DType dtype = arg->tensor                     ? arg->tensor->dtype
+                        : arg->type == ArgType::boolean ? DType::boolean
+                                                        : arg->dtype;
+    std::string type = triton_type(dtype);
+    bool multiple = false;
+    if (arg->tensor) {
+      type = "*" + type;
+      multiple = spec.tensor_of(*arg, workload).alignment_bytes % kMultiple == 0;
+    } else if (const auto value = scalar_value(*arg, workload)) {
+      const auto* const integer = std::get_if<std::int64_t>(&*value);
+      multiple = integer != nullptr && *integer % kMultiple == 0;
+    }
+    request.parameters.push_back(type + (multiple ? ":16" : ""));
+  }
+  const LaunchNumbers numbers =
+      evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
+  request.threads_per_block = numbers.block[0] * numbers.block[1] * numbers.block[2];
+}
+
 /// Version and headers: a kernel that failed for want of a header must be tried again once it is
 /// there.
 std::string identity(const Nvrtc& nvrtc, const std::vector<Header>& headers) {
@@ -60,6 +104,7 @@ CompileServiceOptions service_options(const CudaOptions& options,
   out.workers =
       options.compile_workers > 0 ? options.compile_workers : std::max(1, cores - devices);
   out.nvcc = options.nvcc;
+  out.python = options.python;
   out.limits.seconds = options.compile_seconds;
   out.limits.memory_bytes = static_cast<std::uint64_t>(options.compile_memory_mib) << 20U;
   out.cache_bytes = static_cast<std::uint64_t>(options.cache_mib) << 20U;
@@ -72,14 +117,19 @@ CompileRequest request_for(const KernelSpec& spec,
                            const Workload& workload,
                            const std::string& arch) {
   SplitOptions split = split_options(variant.compiler_options);
+  const KernelType language = language_of(spec, variant);
   MacroTexts texts = workload_macros(spec, workload, variant.tunables);
   std::vector<std::string> kernels{variant.kernel_name};
   for (std::string& name : step_kernels(variant)) kernels.push_back(std::move(name));
-  CompileRequest request{.source = without_other_kernels(variant.source, kernels),
+  CompileRequest request{.source = language == KernelType::cuda
+                                       ? without_other_kernels(variant.source, kernels)
+                                       : variant.source,
                          .kernel = variant.kernel_name,
                          .arch = arch,
                          .options = std::move(split.others),
-                         .compiler = spec.compiler};
+                         .compiler = spec.compiler,
+                         .language = language};
+  if (language == KernelType::triton) add_triton_parameters(spec, variant, workload, request);
   if (spec.system_headers != nullptr) {
     if (spec.system_headers->files.empty())
       throw bad_input(spec.place("/kernel/headers_key"), spec.system_headers->key,
@@ -87,7 +137,8 @@ CompileRequest request_for(const KernelSpec& spec,
     for (const SystemHeader& header : spec.system_headers->files)
       request.headers.push_back({header.name, header.text});
   }
-  if (spec.system_headers == nullptr && spells_names_out(variant.source))
+  if (spec.system_headers == nullptr && language != KernelType::triton &&
+      spells_names_out(variant.source))
     drop_unused(request, split, texts);
   for (auto& [name, text] : split.macros) texts[name] = std::move(text);
   for (const auto& [name, text] : texts) request.options.push_back("-D" + name + "=" + text);
@@ -135,10 +186,13 @@ CompiledVariant CompileService::compile(const KernelSpec& spec,
   for (const Workload* const workload : workloads) {
     const Variant& kernel = version_for(spec, variant, *workload);
     const CompileRequest request = request_for(spec, kernel, *workload, arch);
-    const auto known = std::ranges::find(distinct, std::pair(&kernel, request.options));
+    std::vector<std::string> given = request.options;
+    given.insert(given.end(), request.parameters.begin(), request.parameters.end());
+    given.push_back(std::to_string(request.threads_per_block));
+    const auto known = std::ranges::find(distinct, std::pair(&kernel, given));
     out.code_of.push_back(static_cast<std::size_t>(known - distinct.begin()));
     if (known != distinct.end()) continue;
-    distinct.emplace_back(&kernel, request.options);
+    distinct.emplace_back(&kernel, std::move(given));
     flights.push_back(begin(request));
   }
   for (const FlightPtr& flight : flights) {
@@ -153,19 +207,25 @@ CompiledVariant CompileService::compile(const KernelSpec& spec,
   return out;
 }
 
-/// Null for NVRTC. Throws Error(environment) if nvcc is asked for and cannot be used.
-const Nvcc* CompileService::compiler_of(const CompileRequest& request) {
-  if (request.compiler == DeviceCompiler::nvrtc) return nullptr;
+/// Null for NVRTC. Throws Error(environment) if another is asked for and cannot be used.
+const OtherCompiler* CompileService::compiler_of(const CompileRequest& request) {
+  const std::string name = other_compiler_of(request);
+  if (name.empty()) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (nvcc_ == nullptr) nvcc_ = std::make_unique<const Nvcc>(options_.nvcc);
-  return nvcc_.get();
+  auto& other = others_[name];
+  if (other == nullptr) {
+    if (name == "nvcc") other = std::make_unique<const Nvcc>(options_.nvcc);
+    if (name == "ptxas") other = std::make_unique<const Ptxas>();
+    if (name == "triton") other = std::make_unique<const Triton>(options_.python);
+  }
+  return other.get();
 }
 
 /// A flight of `request`: already landed if the result is known, otherwise under way.
 CompileService::FlightPtr CompileService::begin(const CompileRequest& request) {
-  const Nvcc* const nvcc = compiler_of(request);
+  const OtherCompiler* const other = compiler_of(request);
   auto flight = std::make_shared<Flight>();
-  flight->key = code_key(request, nvcc == nullptr ? compiler_identity_ : nvcc->identity());
+  flight->key = code_key(request, other == nullptr ? compiler_identity_ : other->identity());
   {
     const std::lock_guard lock(mutex_);
     ++counts_.requests;
@@ -191,13 +251,13 @@ CompileService::FlightPtr CompileService::begin(const CompileRequest& request) {
       return flight;
     }
   }
-  submit(flight, request, nvcc);
+  submit(flight, request, other);
   return flight;
 }
 
 void CompileService::submit(const FlightPtr& flight,
                             const CompileRequest& request,
-                            const Nvcc* nvcc) {
+                            const OtherCompiler* other) {
   const std::lock_guard lock(mutex_);
   try {
     start_pool();
@@ -209,7 +269,7 @@ void CompileService::submit(const FlightPtr& flight,
   }
   flight->id = ++next_id_;
   submitted_.emplace(flight->id, flight);
-  pool_->submit(flight->id, request, nvcc);
+  pool_->submit(flight->id, request, other);
 }
 
 /// Called with the lock held.

@@ -20,7 +20,7 @@
 #include "engine/spec/variant.h"
 #include "runners/cuda/compile/code_cache.h"
 #include "runners/cuda/compile/compile_pool.h"
-#include "runners/cuda/compile/nvcc.h"
+#include "runners/cuda/compile/other_compiler.h"
 #include "runners/cuda/options.h"
 
 namespace warpath::cuda {
@@ -57,7 +57,8 @@ struct CompileServiceOptions {
   std::string program;
   int workers = 1;
   CompileLimits limits;
-  std::string nvcc;  ///< its program; empty: looked for when the first request needs it
+  std::string nvcc;    ///< its program; empty: looked for when the first request needs it
+  std::string python;  ///< Triton's, likewise
   std::optional<std::filesystem::path> cache_folder;  ///< nullopt: no disk cache
   std::uint64_t cache_bytes = std::uint64_t{4} << 30U;
   std::uint64_t memory_bytes = std::uint64_t{256} << 20U;  ///< limit on results kept in memory
@@ -90,7 +91,7 @@ class CompileService {
 
   /// Blocks until the result is available. Invalid source is a result; a request for `stop` gives
   /// status crashed with the log "stopped". Throws Error(environment) if no worker can be started,
-  /// or if nvcc is asked for and cannot be used.
+  /// or if a compiler that is asked for cannot be used.
   [[nodiscard]] CodePtr compile(const CompileRequest& request, const std::stop_token& stop = {});
   /// Compiles all codes that `variant` needs for `workloads` in parallel. Throws as above.
   [[nodiscard]] CompiledVariant compile(const KernelSpec& spec,
@@ -114,10 +115,10 @@ class CompileService {
   // shared by all waiters and the table of running requests
   using FlightPtr = std::shared_ptr<Flight>;
 
-  [[nodiscard]] const Nvcc* compiler_of(const CompileRequest& request);
+  [[nodiscard]] const OtherCompiler* compiler_of(const CompileRequest& request);
   [[nodiscard]] FlightPtr begin(const CompileRequest& request);
   [[nodiscard]] CodePtr await(const FlightPtr& flight, const std::stop_token& stop);
-  void submit(const FlightPtr& flight, const CompileRequest& request, const Nvcc* nvcc);
+  void submit(const FlightPtr& flight, const CompileRequest& request, const OtherCompiler* other);
   void start_pool();
   void land(const FlightPtr& flight, CodePtr result);
   void remember(const Hash128& key, const CodePtr& result);
@@ -138,7 +139,8 @@ class CompileService {
   std::map<Hash128, std::list<std::pair<Hash128, CodePtr>>::iterator> recent_of_;
   std::uint64_t recent_bytes_ = 0;
   CompileServiceCounts counts_;
-  std::unique_ptr<const Nvcc> nvcc_;   // null until the first request for it
+  /// by name; made at the first request for it
+  std::map<std::string, std::unique_ptr<const OtherCompiler>, std::less<>> others_;
   std::unique_ptr<CompilePool> pool_;  // null until the first miss
   std::jthread collector_;             // last: it uses everything above
 };

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/format.h"
 #include "engine/text/source_text.h"
 #include "runners/cuda/compile/compile_options.h"
 #include "runners/cuda/driver/toolkit_program.h"
@@ -191,45 +190,15 @@ CompileResult Nvcc::compile(const CompileRequest& request,
   second.insert(second.end(), common.begin(), common.end());
   second.insert(second.end(), {"-o", "kernel.cubin", "entry.ptx"});
 
-  CompileResult result;
+  CompilerRun compiler(folder.path(), environment_of(path_, folder.path().string()), sandbox_.get(),
+                       limits, stop);
+  CompileResult& result = compiler.result;
   std::string output;
-  const auto runs = [&](const std::vector<std::string>& words) {
-    ProcessSpec process{
-        .argv = {path_},
-        .environment = environment_of(path_, folder.path().string()),
-        .directory = folder.path().string(),
-        .memory_bytes = static_cast<std::int64_t>(limits.memory_bytes),
-        .file_bytes = static_cast<std::int64_t>(limits.output_bytes),
-        .cpu_seconds = static_cast<std::int64_t>(limits.seconds) + 1,
-        .sandbox = sandbox_.get(),
-    };
-    process.argv.insert(process.argv.end(), words.begin(), words.end());
-    const ProcessResult run = run_process(
-        process, std::chrono::duration<double>(limits.seconds - result.seconds), kMaxOutput, stop);
-    result.seconds += run.seconds;
-    output = device_form(run.output);
-    switch (run.end) {
-      case ProcessEnd::stopped:
-        result.log = "stopped";
-        return false;
-      case ProcessEnd::timed_out:
-        result.status = Status::timed_out;
-        result.log =
-            "the compiler took longer than " + number_text(limits.seconds) + " s and was killed\n";
-        return false;
-      case ProcessEnd::too_verbose:
-        result.status = Status::limits_exceeded;
-        result.log =
-            "the compiler wrote more than " + std::to_string(kMaxOutput) + " bytes of messages\n";
-        return false;
-      case ProcessEnd::signalled:
-        result.log =
-            "the compiler died over this source (signal " + std::to_string(run.code) + ")\n";
-        return false;
-      case ProcessEnd::exited:
-        break;
-    }
-    if (run.code == 0) return true;
+  const auto runs = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), path_);
+    const bool done = compiler.run(words);
+    output = device_form(compiler.output());
+    if (done || !compiler.refused()) return done;
     result.status = Status::compile_error;
     result.log = error_log(output, source.text);
     if (result.log.empty() && output.find("File size limit exceeded") != std::string::npos) {
@@ -241,7 +210,7 @@ CompileResult Nvcc::compile(const CompileRequest& request,
     }
     if (result.log.empty()) {
       // A program that nvcc could not start speaks of itself alone.
-      const std::string reason = last_line(run.output);
+      const std::string reason = last_line(compiler.output());
       result.log = reason.starts_with("nvcc ") || reason.starts_with("sh: ")
                        ? reason + "\n"
                        : "the compiler gives no reason within the kernel's own text\n";

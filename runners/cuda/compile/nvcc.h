@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/base/temporary_folder.h"
-#include "runners/cuda/compile/compile.h"
+#include "runners/cuda/compile/other_compiler.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath::cuda {
@@ -13,14 +13,13 @@ namespace warpath::cuda {
 /// NVIDIA's offline compiler, for text that NVRTC refuses: functions of the host, headers of the
 /// C++ library, device-wide algorithms of CUB. It and the programs that it starts run confined
 /// (ProgramSandbox), with an environment of their own. Thread-safe.
-class Nvcc {
+class Nvcc final : public OtherCompiler {
  public:
   /// `program`: a path, or empty for toolkit_program("nvcc"). Throws Error(environment) if there is
   /// none, or if it compiles no empty kernel.
   explicit Nvcc(const std::string& program);
 
-  /// Program and version, as part of the key of what it compiles.
-  [[nodiscard]] const std::string& identity() const { return identity_; }
+  [[nodiscard]] const std::string& identity() const override { return identity_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// It can read the toolkit's and the system's files only.
   [[nodiscard]] bool confined() const {
@@ -31,7 +30,7 @@ class Nvcc {
   /// code. `limits` apply to both together.
   [[nodiscard]] CompileResult compile(const CompileRequest& request,
                                       const CompileLimits& limits,
-                                      const std::stop_token& stop = {}) const;
+                                      const std::stop_token& stop = {}) const override;
 
  private:
   [[nodiscard]] std::string try_out() const;

@@ -36,7 +36,7 @@ const std::vector<Row> kMalformed{
     {"/nmae", "\"x\"", "f.json:/nmae", "a known key (name description"},
     {"/kernel", "[]", "f.json:/kernel", "an object"},
     {"/kernel/kernel_type", "\"opencl\"", "f.json:/kernel/kernel_type",
-     "one of cuda, triton, multi_kernel"},
+     "one of cuda, triton, ptx, multi_kernel"},
     {"/kernel/source_code", "-", "f.json:/kernel", "source_code or source_file"},
     {"/kernel/metadata", "-", "f.json:/kernel", "the key \"metadata\""},
     {"/kernel/metadata/kernel_name", "\"\"", "f.json:/kernel/metadata/kernel_name",

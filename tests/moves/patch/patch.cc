@@ -73,6 +73,15 @@ TEST_CASE("a whole source replaces everything, with or without a fence around it
   CHECK(contains(refusal(std::string(kMaxPatchBytes + 1, 'x')), "1 MiB"));
 }
 
+TEST_CASE("a whole source is in the language of the one that it replaces") {
+  std::string why;
+  const std::string python = "@triton.jit\ndef k(o):\n    pass\n";
+  const std::string other = "@triton.jit\ndef k(o):\n    return\n";
+  CHECK(warpath::apply_patch(python, other, why) == other);
+  CHECK_FALSE(warpath::apply_patch(python, "__global__ void k() {}\n", why).has_value());
+  CHECK(contains(why, "@triton.jit"));
+}
+
 TEST_CASE("a block replaces the one place where its lines stand") {
   CHECK(patched(block("    y[i] = 2.0f * x[i];\n", "    y[i] = x[i] + x[i];\n")) ==
         with(kSource, "2.0f * x[i]", "x[i] + x[i]"));

@@ -27,6 +27,8 @@ class SourceGate final : public CodeGate {
     const std::string& source = *subject.source;
     if (source.size() > kMaxSourceBytes)
       return fail("the source exceeds " + std::to_string(kMaxSourceBytes) + " bytes");
+    if (subject.spec->kernel_type != KernelType::cuda)
+      return pass("not CUDA C++: its compiler can read no other files, and the PTX is judged");
     const TokenStream stream = tokenize(source);
     if (stream.ambiguous)
       return fail(
