@@ -125,13 +125,9 @@ Triton::Triton(const std::string& python) {
   sandbox_ = std::make_unique<const ProgramSandbox>(access);
   identity_ = "triton " + facts.at("version").get<std::string>() + " " +
               Hasher().add(std::string_view(kTritonCompile)).digest().hex();
-  std::string problem = try_out();
-  if (!problem.empty()) {
-    sandbox_.reset();
-    problem = try_out();
-  }
-  if (!problem.empty())
-    throw environment_error("Triton of " + python_ + " cannot compile a kernel: " + problem);
+  if (const std::string problem = try_out(); !problem.empty())
+    throw environment_error("Triton of " + python_ + " cannot compile a kernel while confined (" +
+                            sandbox_->sandbox().summary() + "): " + problem);
 }
 
 std::string Triton::try_out() const {

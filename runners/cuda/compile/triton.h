@@ -16,7 +16,8 @@ namespace warpath::cuda {
 class Triton final : public OtherCompiler {
  public:
   /// `python`: an interpreter, or empty for WARPATH_PYTHON, or python3 of PATH. Throws
-  /// Error(environment) if it cannot import Triton, or if that compiles no empty kernel.
+  /// Error(environment) if it cannot import Triton, or if that compiles no empty kernel. Never
+  /// unconfined: compiling a kernel runs its text.
   explicit Triton(const std::string& python);
   [[nodiscard]] const std::string& identity() const override { return identity_; }
   [[nodiscard]] CompileResult compile(const CompileRequest& request,
@@ -28,7 +29,7 @@ class Triton final : public OtherCompiler {
 
   std::string python_, ptxas_, packages_, identity_;
   TemporaryFolder scratch_{"triton"};
-  std::unique_ptr<const ProgramSandbox> sandbox_;  // null: it works only without
+  std::unique_ptr<const ProgramSandbox> sandbox_;
 };
 
 /// Triton's name of an element type: "fp16", "bf16", "i32", "u8", "i1".
