@@ -22,19 +22,19 @@ Lines split(std::string_view text) {
 }
 
 enum class Op : char { keep = ' ', remove = '-', add = '+' };
-struct Edit {
+struct ScriptEdit {
   Op op;
   std::string_view line;
 };
 
-void replace_all(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
+void replace_all(const Lines& a, const Lines& b, std::vector<ScriptEdit>& edits) {
   for (const auto line : a) edits.push_back({Op::remove, line});
   for (const auto line : b) edits.push_back({Op::add, line});
 }
 
 /// Greedy forward search: furthest[k] is the furthest x on diagonal k = x - y after d edits; one
 /// copy is kept for each d to walk back.
-void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
+void shortest_edits(const Lines& a, const Lines& b, std::vector<ScriptEdit>& edits) {
   const int n = static_cast<int>(a.size());
   const int m = static_cast<int>(b.size());
   const int limit = std::min(n + m, kMaxEdits);
@@ -58,7 +58,7 @@ void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
     }
   }
   if (edit_count < 0) return replace_all(a, b, edits);
-  std::vector<Edit> reversed;
+  std::vector<ScriptEdit> reversed;
   int x = n;
   int y = m;
   for (int d = edit_count; d > 0; --d) {
@@ -69,20 +69,21 @@ void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
     const int before_y = before_x - (down ? k + 1 : k - 1);
     while (x > before_x + (down ? 0 : 1) && y > before_y + (down ? 1 : 0))
       --y, reversed.push_back({Op::keep, line(a, --x)});
-    reversed.push_back(down ? Edit{Op::add, line(b, --y)} : Edit{Op::remove, line(a, --x)});
+    reversed.push_back(down ? ScriptEdit{Op::add, line(b, --y)}
+                            : ScriptEdit{Op::remove, line(a, --x)});
   }
   while (x > 0) reversed.push_back({Op::keep, line(a, --x)});
   edits.insert(edits.end(), reversed.rbegin(), reversed.rend());
 }
 
-std::vector<Edit> edit_script(const Lines& a, const Lines& b) {
+std::vector<ScriptEdit> edit_script(const Lines& a, const Lines& b) {
   const auto [head_a, head_b] = std::ranges::mismatch(a, b);
   const auto head = head_a - a.begin();
   std::ptrdiff_t tail = 0;
   while (tail < std::ssize(a) - head && tail < std::ssize(b) - head &&
          *(a.end() - 1 - tail) == *(b.end() - 1 - tail))
     ++tail;
-  std::vector<Edit> edits;
+  std::vector<ScriptEdit> edits;
   for (auto it = a.begin(); it != head_a; ++it) edits.push_back({Op::keep, *it});
   shortest_edits({head_a, a.end() - tail}, {head_b, b.end() - tail}, edits);
   for (auto it = a.end() - tail; it != a.end(); ++it) edits.push_back({Op::keep, *it});
@@ -105,7 +106,7 @@ std::string unified_diff(std::string_view before,
   constexpr std::size_t kContext = 3;
   const Lines a = split(before);
   const Lines b = split(after);
-  const std::vector<Edit> edits = edit_script(a, b);
+  const std::vector<ScriptEdit> edits = edit_script(a, b);
   std::string out = "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n";
   std::size_t line_a = 0;
   std::size_t line_b = 0;

@@ -91,6 +91,13 @@ std::string hex_text(std::string_view bytes) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
 std::string csv_field(std::string_view text) {
   std::string out(text);
   std::ranges::replace(out, '\n', ' ');

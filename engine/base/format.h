@@ -32,6 +32,8 @@ namespace warpath {
 [[nodiscard]] std::string utc_text(double unix_seconds);
 /// Two digits a byte.
 [[nodiscard]] std::string hex_text(std::string_view bytes);
+/// Without blanks and line ends around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
 /// One CSV field, quoted according to RFC 4180; line ends become blanks.
 [[nodiscard]] std::string csv_field(std::string_view text);
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+constexpr std::size_t kMostSolutionBytes = std::size_t{8} << 20U;
 constexpr const char* kKernel = "__global__";
 
 /// A literal's text; `begin`: after its opening quotes. Moves `begin` behind the closing ones.
@@ -104,7 +104,8 @@ FlatSource cuda_text(const fs::path& file,
                      AngledHeaders angled) {
   if (file.extension() == ".json") return solution_source(file, folders, angled);
   if (file.extension() != ".py") return flat_source_file(file.string(), folders, angled);
-  const std::string text = cuda_literals(read_text_file(file.string(), kMostBytes, file.string()));
+  const std::string text =
+      cuda_literals(read_text_file(file.string(), kMostSolutionBytes, file.string()));
   if (text.empty())
     throw bad_input(file.string(), "no kernel", "a string literal with a __global__ function");
   return flat_source(text, file.string(), folders, angled);

@@ -19,7 +19,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kMostSourceBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMostRegionBytes = std::size_t{64} << 20U;
 
 std::int64_t whole(const std::string& flag, std::string_view text, std::int64_t least) {
   std::int64_t value = 0;
@@ -97,13 +97,13 @@ std::string compiled_ptx(const std::string& file, const cuda::CompileRequest& re
 }
 
 /// PTX and what is known of its launch.
-struct Subject {
+struct PtxSubject {
   std::string ptx;
   cuda::PtxLaunch launch;
 };
 
 /// The spec's own kernel under its first workload.
-Subject spec_subject(const std::string& file, const std::string& arch) {
+PtxSubject spec_subject(const std::string& file, const std::string& arch) {
   const std::vector<KernelSpec> specs = load_specs(file);
   if (specs.size() != 1)
     throw bad_input(file, std::to_string(specs.size()) + " specs", "a file with one");
@@ -114,7 +114,7 @@ Subject spec_subject(const std::string& file, const std::string& arch) {
           cuda::ptx_launch(spec, variant, workload)};
 }
 
-Subject subject_of(const Arguments& arguments, const std::string& file) {
+PtxSubject subject_of(const Arguments& arguments, const std::string& file) {
   const std::string arch = arguments.value("arch").value_or("sm_90a");
   if (file.ends_with(".json") && arguments.has("kernel"))
     throw bad_input("--kernel", *arguments.value("kernel"),
@@ -122,7 +122,7 @@ Subject subject_of(const Arguments& arguments, const std::string& file) {
   if (file.ends_with(".json")) return spec_subject(file, arch);
   if (file.ends_with(".ptx") && arguments.has("arch"))
     throw bad_input("--arch", arch, "it with a file that is compiled, not PTX");
-  std::string text = read_text_file(file, kMostSourceBytes, "--regions");
+  std::string text = read_text_file(file, kMostRegionBytes, "--regions");
   if (file.ends_with(".ptx")) return {std::move(text), {}};
   const auto kernel = arguments.value("kernel");
   if (!kernel) throw bad_input("--kernel", "", "the kernel's name, with a CUDA file");
@@ -159,7 +159,7 @@ std::vector<Flag> region_flags() {
 
 void print_regions(const Arguments& arguments) {
   const std::string file = arguments.value("regions").value();
-  Subject subject = subject_of(arguments, file);
+  PtxSubject subject = subject_of(arguments, file);
   override_launch(arguments, subject.launch);
   std::string why;
   const auto module = cuda::parse_ptx(subject.ptx, why);

@@ -17,11 +17,11 @@ namespace {
 
 constexpr double kConfidence = 0.99;
 constexpr int kDraws = 10000;
-constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMostDeploymentBytes = std::size_t{64} << 20U;
 
 std::string text_of(const Project& project, const std::string& file) {
   const std::string path = project.at(file).string();
-  return read_text_file(path, kMostBytes, path);
+  return read_text_file(path, kMostDeploymentBytes, path);
 }
 
 /// Of the files that the project says stay as they are.

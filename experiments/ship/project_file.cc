@@ -12,30 +12,30 @@ namespace fs = std::filesystem;
 namespace {
 
 /// As written.
-struct ProjectText : Project {
+struct WrittenProject : Project {
   std::string root_text = ".";
 };
 
 }  // namespace
 
 template <>
-struct Description<ProjectText> {
+struct Description<WrittenProject> {
   template <class V>
   static void fields(V& v) {
-    v(&ProjectText::root_text, {"root", "folder of the tree, relative to this file"});
-    v(&ProjectText::target_file, {"target_file", "the file that is changed", true});
-    v(&ProjectText::patch, {"patch", "file with the change of target_file"});
-    v(&ProjectText::export_folder, {"export_folder", "new folder that gets the export"});
-    v(&ProjectText::context_files, {"context_files", "files that must stay as they are"});
-    v(&ProjectText::accept_contract, {"accept_contract", "the application keeps the contract"});
-    v(&ProjectText::build_command, {"build_command", "builds the application", true});
-    v(&ProjectText::test_command, {"test_command", "exit code 0: it is right", true});
-    v(&ProjectText::benchmark_command, {"benchmark_command", "what is timed", true});
-    v(&ProjectText::timing_mode, {"timing_mode", "wall, printed or printed_rate"});
-    v(&ProjectText::timing_pattern, {"timing_pattern", "regular expression with one group"});
-    v(&ProjectText::timeout_seconds, {"timeout_seconds", "limit of one command"});
-    v(&ProjectText::pairs, {"pairs", "timings with and without, at least 5"});
-    v(&ProjectText::min_gain, {"min_gain", "least gain, 0.02 is 2 %"});
+    v(&WrittenProject::root_text, {"root", "folder of the tree, relative to this file"});
+    v(&WrittenProject::target_file, {"target_file", "the file that is changed", true});
+    v(&WrittenProject::patch, {"patch", "file with the change of target_file"});
+    v(&WrittenProject::export_folder, {"export_folder", "new folder that gets the export"});
+    v(&WrittenProject::context_files, {"context_files", "files that must stay as they are"});
+    v(&WrittenProject::accept_contract, {"accept_contract", "the application keeps the contract"});
+    v(&WrittenProject::build_command, {"build_command", "builds the application", true});
+    v(&WrittenProject::test_command, {"test_command", "exit code 0: it is right", true});
+    v(&WrittenProject::benchmark_command, {"benchmark_command", "what is timed", true});
+    v(&WrittenProject::timing_mode, {"timing_mode", "wall, printed or printed_rate"});
+    v(&WrittenProject::timing_pattern, {"timing_pattern", "regular expression with one group"});
+    v(&WrittenProject::timeout_seconds, {"timeout_seconds", "limit of one command"});
+    v(&WrittenProject::pairs, {"pairs", "timings with and without, at least 5"});
+    v(&WrittenProject::min_gain, {"min_gain", "least gain, 0.02 is 2 %"});
   }
 };
 
@@ -77,8 +77,8 @@ void check_timing(const Project& project, const JsonCursor& root) {
 Project read_project(const std::string& file) {
   const nlohmann::json document = read_json_file(file);
   const JsonCursor root(document, file);
-  ProjectText text;
-  Codec<ProjectText>::read(root, text);
+  WrittenProject text;
+  Codec<WrittenProject>::read(root, text);
   std::error_code error;
   text.root = fs::canonical(fs::absolute(file).parent_path() / text.root_text, error);
   if (error || !fs::is_directory(text.root, error))

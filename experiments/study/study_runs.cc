@@ -45,7 +45,7 @@ double parse_number(std::string_view text) {
   return x;
 }
 
-std::uint64_t parse_count(std::string_view text) {
+std::uint64_t cell_count(std::string_view text) {
   std::uint64_t x = 0;
   std::from_chars(text.data(), text.data() + text.size(), x);
   return x;
@@ -88,18 +88,18 @@ StudyRun parse_line(std::string_view text, const std::string& place) {
   if (cell.size() != kColumns)
     throw bad_input(place, std::to_string(cell.size()) + " cells", std::to_string(kColumns));
   StudyRun run;
-  run.setting = parse_count(cell[0]);
+  run.setting = cell_count(cell[0]);
   run.space = cell[2];
-  run.seed = parse_count(cell[3]);
-  run.budget = parse_count(cell[4]);
-  run.evaluations = parse_count(cell[5]);
-  run.failed = parse_count(cell[6]);
-  run.unchanged = parse_count(cell[7]);
+  run.seed = cell_count(cell[3]);
+  run.budget = cell_count(cell[4]);
+  run.evaluations = cell_count(cell[5]);
+  run.failed = cell_count(cell[6]);
+  run.unchanged = cell_count(cell[7]);
   run.score = parse_number(cell[8]);
   run.hit5 = cell[9] == "1";
   run.hit1 = cell[10] == "1";
-  run.to5 = parse_count(cell[11]);
-  run.to1 = parse_count(cell[12]);
+  run.to5 = cell_count(cell[11]);
+  run.to1 = cell_count(cell[12]);
   run.regret_half = parse_number(cell[13]);
   run.regret = parse_number(cell[14]);
   run.regret_clock = parse_number(cell[15]);
@@ -108,7 +108,7 @@ StudyRun parse_line(std::string_view text, const std::string& place) {
   for (const std::string_view part : split(cell[18], ';')) {
     const auto field = split(part, ':');
     if (field.size() == 3)
-      run.improvements.push_back({.evaluation = parse_count(field[0]),
+      run.improvements.push_back({.evaluation = cell_count(field[0]),
                                   .at_seconds = parse_number(field[1]),
                                   .time_ns = parse_number(field[2]),
                                   .low_ns = 0});
@@ -208,7 +208,7 @@ std::vector<double> StudyRun::best_by_evaluation(double worst) const {
 Shard parse_shard(const std::string& text) {
   const auto parts = split(text, '/');
   Shard shard;
-  if (parts.size() == 2) shard = {parse_count(parts[0]), parse_count(parts[1])};
+  if (parts.size() == 2) shard = {cell_count(parts[0]), cell_count(parts[1])};
   if (parts.size() != 2 || shard.index < 1 || shard.index > shard.count)
     throw bad_input("--shard", text, "I/N with 1 <= I <= N");
   return shard;

@@ -47,7 +47,7 @@ Part part_of(const Stmt& s) {
 }
 
 /// Text without blank lines at its ends, its indentation kept; ends in "\n" unless empty.
-std::string trimmed(std::string_view text) {
+std::string without_blank_lines(std::string_view text) {
   while (true) {
     const std::size_t line = text.find('\n');
     const std::string_view first = text.substr(0, line);
@@ -134,9 +134,9 @@ class BodyWriter {
     const std::string all = substituted(unit_, span, edits_);
     const std::size_t end = std::min(all.find('\n'), all.size());
     const std::size_t blanks = std::min(all.find_first_not_of(" \t\r"), all.size());
-    if (blanks >= end) return unindented(trimmed(all));  // whole lines
+    if (blanks >= end) return unindented(without_blank_lines(all));  // whole lines
     const std::string_view rest = std::string_view(all).substr(std::min(end + 1, all.size()));
-    return trimmed(all.substr(blanks, end - blanks) + "\n" + unindented(rest));
+    return without_blank_lines(all.substr(blanks, end - blanks) + "\n" + unindented(rest));
   }
 
   const Unit& unit_;

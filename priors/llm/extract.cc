@@ -4,19 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 
 namespace warpath::llm {
 namespace {
 
 constexpr int kMostAttempts = 64;
-constexpr std::string_view kBlank = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 /// Length of the balanced object that begins at the front of `text`; 0 if it never closes. Linear.
 std::size_t balanced(std::string_view text) {

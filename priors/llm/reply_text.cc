@@ -3,15 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/format.h"
+
 namespace warpath::llm {
 namespace {
-
-std::string_view trimmed_line(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> out;
@@ -25,10 +20,10 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::string without_fence(const std::vector<std::string_view>& lines) {
   std::size_t begin = 0, end = lines.size();
-  while (begin < end && trimmed_line(lines[begin]).empty()) ++begin;
-  while (end > begin && trimmed_line(lines[end - 1]).empty()) --end;
-  if (end - begin >= 2 && trimmed_line(lines[begin]).starts_with("```") &&
-      trimmed_line(lines[end - 1]) == "```")
+  while (begin < end && trimmed(lines[begin]).empty()) ++begin;
+  while (end > begin && trimmed(lines[end - 1]).empty()) --end;
+  if (end - begin >= 2 && trimmed(lines[begin]).starts_with("```") &&
+      trimmed(lines[end - 1]) == "```")
     ++begin, --end;
   std::string out;
   for (std::size_t i = begin; i < end; ++i) out += std::string(lines[i]) + "\n";
@@ -46,7 +41,7 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply,
   std::vector<std::string_view> inside;
   enum class At : std::uint8_t { ahead, within, behind } at = At::ahead;
   for (const std::string_view line : lines_of(reply)) {
-    const std::string_view word = trimmed_line(line);
+    const std::string_view word = trimmed(line);
     if (word == begin) {
       if (at != At::ahead) return why = "two kernels in one reply", std::nullopt;
       at = At::within;
@@ -56,16 +51,15 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply,
     } else if (at == At::within) {
       inside.push_back(line);
     } else if (at == At::behind && word.starts_with("PLAN ")) {
-      out.plan = trimmed_line(word.substr(5));
+      out.plan = trimmed(word.substr(5));
     } else if (at == At::behind && word.starts_with("CLAIM ")) {
-      out.claims = trimmed_line(word.substr(6));
+      out.claims = trimmed(word.substr(6));
     }
   }
   if (at == At::ahead) return why = "no line '" + begin + "'", std::nullopt;
   if (at == At::within) return why = "no line '" + end + "'", std::nullopt;
   out.text = without_fence(inside);
-  if (trimmed_line(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos)
-    return why = "nothing between the two lines", std::nullopt;
+  if (trimmed(out.text).empty()) return why = "nothing between the two lines", std::nullopt;
   return out;
 }
 

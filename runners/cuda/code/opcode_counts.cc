@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/format.h"
+
 namespace warpath::cuda {
 namespace {
 
@@ -42,14 +44,6 @@ bool contains(std::span<const std::string> names, std::string_view name) {
 }
 
 // ---- machine code ----
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  return text;
-}
 
 /// Takes the word at the front: up to a blank.
 std::string_view take_word(std::string_view& text) {

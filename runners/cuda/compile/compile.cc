@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "engine/base/format.h"
 #include "engine/base/stopwatch.h"
 #include "engine/plugin/outcome_fields.h"
 #include "engine/text/source_text.h"
@@ -87,13 +88,6 @@ std::string printable(std::string_view line) {
   for (const char c : line.substr(0, kMaxQuoted))
     out += static_cast<unsigned char>(c) < 0x20 ? (c == '\t' ? ' ' : '?') : c;
   return out + (line.size() > kMaxQuoted ? "..." : "");
-}
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = line.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
 }
 
 /// "kernel.cu(12): error: ..." and "kernel.cu(3): catastrophic error: ...".

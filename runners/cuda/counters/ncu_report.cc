@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "runners/cuda/counters/ncu.h"
 #include "runners/cuda/counters/ncu_fields.h"
 
@@ -98,12 +99,6 @@ constexpr std::array<std::string_view, 14> kOwnFacts{
     "dynamic_smem_bytes",     "occupancy_limit_registers",
     "occupancy_limit_smem",   "occupancy_limit_threads",
     "occupancy_limit_blocks", "sm_busy"};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Calls `use(line, number)` for every line, from 1.
 template <class Use>

@@ -16,11 +16,11 @@ constexpr unsigned kBlocksPerMultiprocessor = 8;
 constexpr unsigned kMaxBlocks = 2048;  ///< of a kernel that leaves a record a block
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-struct Entry {
+struct HarnessEntry {
   const char* name;
   CUfunction HarnessFunctions::* function;
 };
-constexpr std::array<Entry, 19> kEntries{{
+constexpr std::array<HarnessEntry, 19> kEntries{{
     {"harness_fill", &HarnessFunctions::fill},
     {"harness_family", &HarnessFunctions::family},
     {"harness_nudge", &HarnessFunctions::nudge},
@@ -126,7 +126,7 @@ Harness::Harness(const Device& device, const std::string& cubin) : device_(devic
   CUmodule module = nullptr;
   require(api, api.cuModuleLoadData(&module, cubin.data()), "cannot load the harness's kernels");
   module_ = Module(api, module);
-  for (const Entry& entry : kEntries) {
+  for (const HarnessEntry& entry : kEntries) {
     require(api, api.cuModuleGetFunction(&(functions_.*entry.function), module, entry.name),
             entry.name);
   }
