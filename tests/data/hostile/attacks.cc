@@ -52,6 +52,8 @@ const char* in_folder(const Facts& f, const char* name) {
   snprintf(path, sizeof path, "%s/%s", f.folder, name);
   return path;
 }
+/// One that the process has anyway is not loaded by asking for it.
+bool loads(const char* library) { return dlopen(library, RTLD_NOW | RTLD_NOLOAD) == nullptr && dlopen(library, RTLD_NOW) != nullptr; }
 const char* of_process(int pid, const char* name) {
   static char path[64];
   snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
@@ -132,7 +134,7 @@ const Attack kAttacks[] = {
     {"change the root", [](const Facts& f) { return tell(syscall(SYS_chroot, f.folder)); }},
     {"open by handle", [](const Facts&) { long h[16] = {8}; return tell(syscall(SYS_open_by_handle_at, AT_FDCWD, h, O_RDONLY)); }},
     {"watch a file", [](const Facts&) { return tell(syscall(SYS_inotify_init1, 0)); }},
-    {"load another library", [](const Facts&) { return dlopen("libcurl.so.4", RTLD_NOW) != nullptr || dlopen("libthread_db.so.1", RTLD_NOW) != nullptr ? 0L : -long{EACCES}; }},
+    {"load another library", [](const Facts&) { return loads("libcurl.so.4") || loads("libthread_db.so.1") ? 0L : -long{EACCES}; }},
     {"open through the C library", [](const Facts& f) { FILE* const file = fopen(f.victim, "r"); return file != nullptr ? 0L : -long{errno}; }},
     {"shared memory with a name", [](const Facts&) { return open_for("/dev/shm/warpath-hostile", O_CREAT | O_RDWR); }},
     // Secrets of processes
