@@ -233,11 +233,7 @@ CompileResult compile(const Nvrtc& nvrtc,
                       const std::vector<Header>& headers,
                       const CompileRequest& request,
                       const CompileLimits& limits) {
-  if (request.source.size() > kMaxSourceBytes)
-    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
-  if (const std::string problem = compile_problem(request); !problem.empty()) {
-    return failed_compile(Status::compile_error, problem);
-  }
+  if (auto refused = refused_request(request)) return std::move(*refused);
   const SourceText source = source_text(request.source);
   if (!source.problem.empty())
     return failed_compile(Status::compile_error, "the source is not UTF-8: " + source.problem);

@@ -79,6 +79,14 @@ std::string compile_problem(const CompileRequest& request) {
   return "";
 }
 
+std::optional<CompileResult> refused_request(const CompileRequest& request) {
+  if (request.source.size() > kMaxSourceBytes)
+    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
+  if (const std::string problem = compile_problem(request); !problem.empty())
+    return failed_compile(Status::compile_error, problem);
+  return std::nullopt;
+}
+
 std::vector<std::string> nvrtc_options(const CompileRequest& request, int nvrtc_major) {
   std::vector<std::string> options{"--gpu-architecture=" + request.arch, "-DNDEBUG",
                                    "--ptxas-options=-v"};

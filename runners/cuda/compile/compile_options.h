@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ namespace warpath::cuda {
 /// if all are. The kernel's name becomes part of the compiler's input, so only names, numbers and
 /// template punctuation are accepted.
 [[nodiscard]] std::string compile_problem(const CompileRequest& request);
+/// The result of a request that no compiler is to see: a source of more than kMaxSourceBytes, or a
+/// compile_problem. nullopt: there is nothing against it.
+[[nodiscard]] std::optional<CompileResult> refused_request(const CompileRequest& request);
 
 /// The full option list: Warpath's own (architecture, C++17, no asserts, resource usage in the log;
 /// from CUDA 13 on, no compiler disk cache), then those of `request`.

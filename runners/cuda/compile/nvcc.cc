@@ -157,11 +157,9 @@ std::string Nvcc::try_out() const {
 CompileResult Nvcc::compile(const CompileRequest& request,
                             const CompileLimits& limits,
                             const std::stop_token& stop) const {
-  if (request.source.size() > kMaxSourceBytes)
-    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
-  std::string problem = compile_problem(request);
-  if (problem.empty()) problem = unknown_option(request);
-  if (!problem.empty()) return failed_compile(Status::compile_error, problem);
+  if (auto refused = refused_request(request)) return std::move(*refused);
+  if (const std::string problem = unknown_option(request); !problem.empty())
+    return failed_compile(Status::compile_error, problem);
   const SourceText source = source_text(request.source);
   if (!source.problem.empty())
     return failed_compile(Status::compile_error, "the source is not UTF-8: " + source.problem);

@@ -120,10 +120,7 @@ Ptxas::Ptxas() : path_(toolkit_program("ptxas")) {
 CompileResult Ptxas::compile(const CompileRequest& request,
                              const CompileLimits& limits,
                              const std::stop_token& stop) const {
-  if (request.source.size() > kMaxSourceBytes)
-    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
-  if (const std::string problem = compile_problem(request); !problem.empty())
-    return failed_compile(Status::compile_error, problem);
+  if (auto refused = refused_request(request)) return std::move(*refused);
   std::string ptx = with_values(request, request.source);
   if (has_directive(ptx))
     return failed_compile(Status::compile_error, "a line of the PTX begins with '#'\n");

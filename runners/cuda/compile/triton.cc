@@ -147,10 +147,7 @@ std::string Triton::try_out() const {
 CompileResult Triton::compile(const CompileRequest& request,
                               const CompileLimits& limits,
                               const std::stop_token& stop) const {
-  if (request.source.size() > kMaxSourceBytes)
-    return failed_compile(Status::limits_exceeded, "the source exceeds 4 MiB");
-  if (const std::string problem = compile_problem(request); !problem.empty())
-    return failed_compile(Status::compile_error, problem);
+  if (auto refused = refused_request(request)) return std::move(*refused);
   if (request.threads_per_block % kWarp != 0)
     return failed_compile(Status::compile_error,
                           "a block of a Triton kernel has 32 * num_warps threads, not " +
