@@ -28,6 +28,7 @@ class Search:
         self._process = subprocess.Popen([program(path), *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors)
         self._ended = threading.Lock()
         self._code: Optional[int] = None
+        self._stopping = False
 
     @property
     def running(self) -> bool:
@@ -52,8 +53,9 @@ class Search:
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
-        """Asks the search to finish what is in flight; what it has found so far is its result."""
-        if self.running:
+        """Asks the search to finish what is in flight; what it has found so far is its result. To ask again changes nothing."""
+        if self.running and not self._stopping:
+            self._stopping = True
             self._process.send_signal(signal.SIGINT)
 
     def wait(self) -> int:

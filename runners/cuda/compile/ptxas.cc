@@ -103,11 +103,6 @@ Ptxas::Ptxas() : path_(toolkit_program("ptxas")) {
     throw environment_error(
         "the spec's kernel_type is ptx, and ptxas is neither on PATH nor in CUDA_PATH, CUDA_HOME, "
         "/usr/local/cuda or /opt/cuda");
-  const ProcessResult answer = run_process({.argv = {path_, "--version"}, .environment = {}},
-                                           std::chrono::seconds(20), std::size_t{1} << 16U);
-  if (answer.end != ProcessEnd::exited || answer.code != 0)
-    throw environment_error(path_ + " does not work: " + last_line(answer.output));
-  identity_ = "ptxas " + path_ + "\n" + answer.output;
   std::error_code error;
   const fs::path real = fs::canonical(path_, error);
   ProgramSandbox::Access access{.read = {"/etc/ld.so.cache"},
@@ -115,6 +110,12 @@ Ptxas::Ptxas() : path_(toolkit_program("ptxas")) {
                                 .write = {scratch_.path().string(), "/dev/null"}};
   access.execute.push_back((error ? fs::path(path_) : real).string());
   sandbox_ = std::make_unique<const ProgramSandbox>(access);
+  const ProcessResult answer =
+      run_process({.argv = {path_, "--version"}, .environment = {}, .sandbox = sandbox_.get()},
+                  std::chrono::seconds(20), std::size_t{1} << 16U);
+  if (answer.end != ProcessEnd::exited || answer.code != 0)
+    throw environment_error(path_ + " does not work: " + last_line(answer.output));
+  identity_ = "ptxas " + path_ + "\n" + answer.output;
 }
 
 CompileResult Ptxas::compile(const CompileRequest& request,
