@@ -59,6 +59,10 @@ class Move {
   }
   /// It reads CUDA C++. False: it leaves the text alone, and applies to kernels of any language.
   [[nodiscard]] virtual bool reads_source() const { return true; }
+  /// It adjusts what the compiler makes of a text, of use where nothing else helps any more:
+  /// proposers leave it out, and a campaign tries it at its best variant (docs/search.md,
+  /// Polishing).
+  [[nodiscard]] virtual bool polishes() const { return false; }
   /// It changes all versions of a variant by itself.
   [[nodiscard]] virtual bool makes_versions() const { return false; }
 };

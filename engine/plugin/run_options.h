@@ -75,6 +75,8 @@ struct TuneOptions {
   double reach = 0.7;
   double margin = 0.05;
   int patience = 3;
+  int polish_after = 20;
+  double polish_share = 0.05;
   bool operator==(const TuneOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
@@ -108,6 +110,18 @@ struct TuneOptions {
                  "a site is tuned no further after so many results in a row without a better one",
                  "docs/search.md"},
       Range{1, 10000});
+    v(&O::polish_after,
+      OptionText{"polish_after",
+                 "the best variant is polished, by options of the compiler, after so many results "
+                 "in a row without a better one",
+                 "docs/search.md"},
+      Range{1, 1'000'000});
+    v(&O::polish_share,
+      OptionText{"polish_share",
+                 "most of all evaluations that may polish, as long as the search has others; 0: no "
+                 "polishing",
+                 "docs/search.md"},
+      Range{0.0, 1.0});
   }
 };
 static_assert(kFullyDescribed<TuneOptions>);

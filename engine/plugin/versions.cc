@@ -67,6 +67,7 @@ class VersionedMove final : public Move {
   [[nodiscard]] std::string_view name() const override { return move_->name(); }
   [[nodiscard]] bool structural() const override { return move_->structural(); }
   [[nodiscard]] bool reads_source() const override { return move_->reads_source(); }
+  [[nodiscard]] bool polishes() const override { return move_->polishes(); }
   [[nodiscard]] bool makes_versions() const override { return true; }
 
   /// Of all versions, those of a site together.

@@ -196,6 +196,20 @@ void Campaign::tune_by(NodeId node, bool ok, double reward) {
                   });
 }
 
+/// Where the best has been the best for some time, what polishes it waits for its share of the
+/// evaluations.
+void Campaign::polish() {
+  if (options_.tune.polish_share <= 0 || !search_->takes_grafts()) return;
+  for (MoveInstance& instance : space_.polishing(best_)) {
+    late_.push_back({.parent = best_,
+                     .share = options_.tune.polish_share,
+                     .proposal = {.instance = std::move(instance),
+                                  .source = std::string(kPolishSource),
+                                  .variant = std::nullopt,
+                                  .why = ""}});
+  }
+}
+
 Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
   const auto it = std::ranges::find(pending_, event.sequence, &Pending::sequence);
   if (it == pending_.end())
@@ -233,6 +247,7 @@ Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& 
   if (ok) rank(event.outcome, reward, applied);
   search_->complete(event.sequence,
                     {.ok = ok, .reward = reward, .twin = twin(applied.node, event.outcome)});
+  if (since_improvement_ == static_cast<std::uint64_t>(options_.tune.polish_after)) polish();
   return applied;
 }
 

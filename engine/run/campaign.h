@@ -142,6 +142,7 @@ class Campaign {
   [[nodiscard]] NodeId twin(NodeId node, const Outcome& outcome);
   void rank(const Outcome& outcome, double reward, Applied& applied);
   void tune_by(NodeId node, bool ok, double reward);
+  void polish();
   [[nodiscard]] std::optional<Dispatch> tune();
   struct Late {
     NodeId parent = kNoNode;

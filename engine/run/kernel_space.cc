@@ -487,4 +487,16 @@ std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& inst
   return it->second->domain({parts_.spec, content(parent)->variant, parts_.device}, instance.site);
 }
 
+std::vector<MoveInstance> KernelSpace::polishing(NodeId node) const {
+  std::vector<MoveInstance> out;
+  const std::shared_ptr<const Content> content = this->content(node);
+  for (const auto& [name, move] : moves_) {
+    const bool counts = move->polishes() && name == move->name() && !parts_.without.contains(name);
+    if (!counts) continue;
+    std::ranges::move(move->enumerate({parts_.spec, content->variant, parts_.device}),
+                      std::back_inserter(out));
+  }
+  return out;
+}
+
 }  // namespace warpath

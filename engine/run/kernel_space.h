@@ -92,6 +92,7 @@ class KernelSpace final : public VariantSpace {
                                               const Proposal& proposal,
                                               const std::function<float()>& prior) override;
   [[nodiscard]] float largest_prior(NodeId node) override;
+  [[nodiscard]] std::vector<MoveInstance> polishing(NodeId node) const override;
   [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action) override;
   void learn(NodeId node, const SourceShares& shares, bool ok, double log_gain) override;
   void set_outcome(NodeId node, const Outcome& outcome) override;

@@ -46,6 +46,9 @@ class VariantSpace : public Space {
   /// The largest prior of the actions of `node`; 0 if there are none.
   [[nodiscard]] virtual float largest_prior(NodeId node) = 0;
 
+  /// What the moves that polish (Move::polishes) offer at a measured node.
+  [[nodiscard]] virtual std::vector<MoveInstance> polishing(NodeId) const { return {}; }
+
   // For a prior that learns.
   /// Prior::shares of an action of `node`, which is open; empty for kJump and kGraft.
   [[nodiscard]] virtual SourceShares shares(NodeId, std::uint32_t /*action*/) { return {}; }

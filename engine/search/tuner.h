@@ -21,6 +21,8 @@ namespace warpath {
 
 /// The `source` of variants requested by inner tuning.
 inline constexpr std::string_view kTuningSource = "tuning";
+/// That of variants that polish the best one (Move::polishes).
+inline constexpr std::string_view kPolishSource = "polish";
 
 /// Inner tuning: the parameters of a structural move (tiles, lanes per row) are initially a guess;
 /// before the search trusts the move's value, neighbouring parameter values are tried. A hill climb

@@ -119,6 +119,7 @@ class MoveWorkers::Guarded final : public OfferingMove {
       : own_(std::move(own)), workers_(workers) {}
   [[nodiscard]] std::string_view name() const override { return own_->name(); }
   [[nodiscard]] bool structural() const override { return own_->structural(); }
+  [[nodiscard]] bool polishes() const override { return own_->polishes(); }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& at) const override {
     return workers_.ask(*own_, at, {.kind = Question::enumerate, .instance = alone()})

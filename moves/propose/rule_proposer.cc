@@ -41,7 +41,10 @@ std::vector<MoveOffer> offers(const Move& move, const MoveContext& at) {
 }
 
 RuleProposer::RuleProposer(const MoveRegistry& registry) {
-  for (const auto& [name, entry] : registry.entries()) moves_.push_back(entry.make());
+  for (const auto& [name, entry] : registry.entries()) {
+    auto move = entry.make();
+    if (!move->polishes()) moves_.push_back(std::move(move));
+  }
 }
 
 RuleProposer::~RuleProposer() = default;

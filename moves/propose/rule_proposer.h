@@ -34,8 +34,9 @@ class OfferingMove : public Move {
 /// The same for any move.
 [[nodiscard]] std::vector<MoveOffer> offers(const Move& move, const MoveContext& at);
 
-/// Proposes every enumerated instance of every registered move that applies, satisfies the spec's
-/// constraints and leads to a variant different from the node and from earlier proposals.
+/// Proposes every enumerated instance of every registered move but those that polish that applies,
+/// satisfies the spec's constraints and leads to a variant different from the node and from earlier
+/// proposals.
 ///
 /// Order and weights make widening go breadth-first over moves, then their sites, then parameters:
 /// the k-th instance (k = 0, 1, ...) of a move at the site whose turn is j (drawn from the node's

@@ -33,9 +33,20 @@ constexpr WordList kPlainOptions(
     "--prec-sqrt=false");
 constexpr std::array<std::string_view, 4> kNumberOptions{
     "--maxrregcount=", "-maxrregcount=", "--diag-suppress=", "-diag-suppress="};
+/// Of the assembler; none changes a result.
+constexpr WordList kAssemblerOptions(
+    "--opt-level=0 --opt-level=1 --opt-level=2 --opt-level=3 --def-load-cache=ca "
+    "--def-load-cache=cg --allow-expensive-optimizations=true "
+    "--allow-expensive-optimizations=false");
+constexpr std::string_view kUsageLevel = "--register-usage-level=";
 constexpr std::array<std::string_view, 2> kStandardOptions{"--std=c++", "-std=c++"};
 
 }  // namespace
+
+std::string_view assembler_option(std::string_view option) {
+  constexpr std::string_view kPrefix = "--ptxas-options=";
+  return option.starts_with(kPrefix) ? option.substr(kPrefix.size()) : "";
+}
 
 std::string option_problem(std::string_view option) {
   const std::string shown(option.substr(0, 80));
@@ -44,6 +55,10 @@ std::string option_problem(std::string_view option) {
     return "a compiler option holds a control character";
   }
   if (kPlainOptions.contains(option)) return "";
+  const std::string_view assembler = assembler_option(option);
+  if (kAssemblerOptions.contains(assembler)) return "";
+  if (assembler.starts_with(kUsageLevel) && is_number(assembler.substr(kUsageLevel.size())))
+    return "";
   for (const std::string_view prefix : kNumberOptions) {
     if (option.starts_with(prefix) && is_number(option.substr(prefix.size()))) return "";
   }

@@ -11,8 +11,12 @@ namespace warpath::cuda {
 
 /// Why a spec or move may not use this option, in one line; empty if it may. An allow-list: macros,
 /// the language level, register limits, line numbers and the floating-point switches, but nothing
-/// that reads files, links, or changes what is built.
+/// that reads files, links, or changes what is built; of the assembler's how it spends registers,
+/// how much it optimises and which cache loads use.
 [[nodiscard]] std::string option_problem(std::string_view option);
+
+/// Y of an option --ptxas-options=Y; empty for others.
+[[nodiscard]] std::string_view assembler_option(std::string_view option);
 
 /// One line naming the first of kernel name, architecture and options that is not acceptable; empty
 /// if all are. The kernel's name becomes part of the compiler's input, so only names, numbers and

@@ -144,6 +144,7 @@ void assemble(const std::string& program,
   for (const std::string& option : request.options) {
     if (option.find("maxrregcount=") != std::string::npos)
       argv.push_back("--maxrregcount" + option.substr(option.find('=')));
+    if (const auto own = assembler_option(option); !own.empty()) argv.emplace_back(own);
   }
   if (!run.run(argv)) {
     if (!run.refused()) return;

@@ -83,7 +83,9 @@ TEST_CASE("resource usage is that of the entry asked for") {
 TEST_CASE("options that reach files, the linker or the architecture are refused") {
   for (const char* good :
        {"-DTILE=32", "-DNAME", "-UNAME", "--define-macro=A=B", "--use_fast_math",
-        "--maxrregcount=64", "-std=c++20", "--fmad=false", "-lineinfo", "--ftz=true"}) {
+        "--maxrregcount=64", "-std=c++20", "--fmad=false", "-lineinfo", "--ftz=true",
+        "--ptxas-options=--register-usage-level=10", "--ptxas-options=--def-load-cache=cg",
+        "--ptxas-options=--opt-level=2"}) {
     CAPTURE(good);
     CHECK(warpath::cuda::option_problem(good).empty());
   }
@@ -98,6 +100,11 @@ TEST_CASE("options that reach files, the linker or the architecture are refused"
                           "--gpu-architecture=sm_80",
                           "-arch=sm_80",
                           "-Xptxas=-O0",
+                          "--ptxas-options=",
+                          "--ptxas-options=--register-usage-level=",
+                          "--ptxas-options=--options-file=/etc/passwd",
+                          "--ptxas-options=--def-load-cache=cv",
+                          "--ptxas-options=--opt-level=2 -o=/x",
                           "-DA B=1",
                           "-DA(x)=x",
                           "-D",
@@ -182,6 +189,30 @@ TEST_CASE("a kernel compiles to PTX, machine code and its resource usage") {
   CHECK(result.usage.static_smem_bytes == 512);
   CHECK(result.usage.barriers == 1);
   CHECK(result.log.empty());
+}
+
+TEST_CASE("options of the assembler and a cap of the registers change the machine code alone") {
+  const std::string source =
+      "extern \"C\" __global__ void k(const float* x, float* o, int n) {\n"
+      "  float a[48];\n"
+      "  for (int j = 0; j < 48; ++j) a[j] = x[(threadIdx.x * 48 + j) % n];\n"
+      "  for (int r = 0; r < n; ++r)\n"
+      "    for (int j = 0; j < 48; ++j) a[j] = a[j] * x[r] + a[(j + 1) % 48];\n"
+      "  for (int j = 0; j < 48; ++j) o[threadIdx.x * 48 + j] = a[j];\n"
+      "}\n";
+  const auto plain = cuda_test::compile(source);
+  REQUIRE_MESSAGE(plain.status == Status::ok, plain.log);
+  REQUIRE(plain.usage.registers > 40);
+  const auto capped = cuda_test::compile(source, "k", {"--maxrregcount=40"});
+  REQUIRE_MESSAGE(capped.status == Status::ok, capped.log);
+  CHECK(capped.usage.registers <= 40);
+  const std::vector<std::string> options{"--ptxas-options=--register-usage-level=10",
+                                         "--ptxas-options=--def-load-cache=cg",
+                                         "--ptxas-options=--opt-level=2"};
+  const auto other = cuda_test::compile(source, "k", options);
+  REQUIRE_MESSAGE(other.status == Status::ok, other.log);
+  CHECK(other.cubin != plain.cubin);
+  CHECK(other.ptx == plain.ptx);
 }
 
 TEST_CASE("a template is instantiated by its name") {
