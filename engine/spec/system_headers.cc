@@ -44,6 +44,21 @@ class Closure {
   }
 
  private:
+  struct Macro {
+    std::string parameter;  ///< empty: it is no function
+    std::string body;
+    auto operator<=>(const Macro&) const = default;
+  };
+
+  static std::string with_argument(const Macro& macro, const std::string& argument) {
+    std::vector<Edit> edits;
+    for (const Token& token : tokenize(macro.body).tokens) {
+      if (spelling(macro.body, token) == macro.parameter)
+        edits.push_back({token.begin, token.end, argument});
+    }
+    return edited(macro.body, std::move(edits));
+  }
+
   void read_next() {
     const auto [name, folder] = waiting_.front();
     waiting_.pop_front();
@@ -55,11 +70,21 @@ class Closure {
     texts_[name] = with_own_names(text, name);
   }
 
-  /// Notes `#define NAME TEXT`, since an include may name NAME.
+  /// Notes `#define NAME TEXT` and `#define NAME(PARAMETER) TEXT`, since an include may name NAME.
   void note_macro(const std::string& text, const std::vector<Token>& words, std::size_t end) {
     if (words.size() < 4 || words[2].kind != TokenKind::identifier) return;
-    if (!words[3].space_before || words.size() > kMostMacroWords) return;
-    macros_[spelling(text, words[2])].insert(text.substr(words[3].begin, end - words[3].begin));
+    if (words.size() > kMostMacroWords) return;
+    std::size_t body = 3;
+    Macro macro;
+    if (!words[3].space_before) {
+      const bool one = words.size() > 6 && spelling(text, words[3]) == "(" &&
+                       words[4].kind == TokenKind::identifier && spelling(text, words[5]) == ")";
+      if (!one) return;
+      macro.parameter = spelling(text, words[4]);
+      body = 6;
+    }
+    macro.body = text.substr(words[body].begin, end - words[body].begin);
+    macros_[spelling(text, words[2])].insert(std::move(macro));
   }
 
   /// What `text` may become, by every definition of the macros in it.
@@ -69,8 +94,18 @@ class Closure {
       if (token.kind != TokenKind::identifier) continue;
       const auto macro = macros_.find(text.substr(token.begin, token.size()));
       if (macro == macros_.end() || depth >= kMostDepth) continue;
-      for (const std::string& body : macro->second)
-        expand(text.substr(0, token.begin) + body + text.substr(token.end), depth + 1, out);
+      for (const Macro& form : macro->second) {
+        std::size_t end = token.end;
+        std::string body = form.body;
+        if (!form.parameter.empty()) {
+          const std::size_t open = text.find_first_not_of(" \t", end), close = text.find(')', end);
+          if (open == std::string::npos || text[open] != '(' || close == std::string::npos)
+            continue;
+          body = with_argument(form, text.substr(open + 1, close - open - 1));
+          end = close + 1;
+        }
+        expand(text.substr(0, token.begin) + body + text.substr(end), depth + 1, out);
+      }
       return;
     }
     out.insert(text);
@@ -104,8 +139,8 @@ class Closure {
         note_macro(text, words, token.end);
         continue;
       }
-      if (words.size() == 3 && words[2].kind == TokenKind::identifier)
-        computed_.insert(spelling(text, words[2]));
+      if (words.size() >= 3 && words[2].kind == TokenKind::identifier)
+        computed_.insert(text.substr(words[2].begin, words.back().end - words[2].begin));
       if (words.size() != 3 || words[2].kind != TokenKind::string) continue;
       const std::string written = spelling(text, words[2]);
       if (written.size() < 3) continue;
@@ -138,8 +173,8 @@ class Closure {
 
   const std::vector<std::string>& folders_;
   std::map<std::string, bool> found_;
-  std::map<std::string, std::set<std::string>> macros_;  // objects, with all their definitions
-  std::set<std::string> computed_;                       // operands of includes that are macros
+  std::map<std::string, std::set<Macro>> macros_;  // with all their definitions
+  std::set<std::string> computed_;                 // operands of includes that are macros
   std::map<std::string, std::string> texts_;
   std::deque<std::pair<std::string, std::string>> waiting_;
   std::size_t bytes_ = 0;

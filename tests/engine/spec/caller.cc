@@ -127,7 +127,9 @@ TEST_CASE("headers of libraries stay headers, with what they include, under one 
   put_text(folder / "lib/block/detail/b.cuh", "#include \"../a.cuh\"\nint b;\n");
   put_text(folder / "lib/computed.cuh",
            "#define ROOT block/SYSTEM\n#define SYSTEM detail\n#define SYSTEM cpu\n"
-           "#define HEADER <ROOT/c.cuh>\n#include HEADER\n");
+           "#define HEADER <ROOT/c.cuh>\n#include HEADER\n"
+           "#define IN(header) <ROOT/header>\n#include IN(d.cuh)\n");
+  put_text(folder / "lib/block/detail/d.cuh", "int d;\n");
   put_text(folder / "lib/block/detail/c.cuh", "int c;\n");
   put_text(folder / "lib/other.cuh", "int unused;\n");
   json described = in_file();
@@ -148,8 +150,9 @@ TEST_CASE("headers of libraries stay headers, with what they include, under one 
   put_text(folder / "c.cu", std::string("#include <computed.cuh>\n") + kGather);
   computed["kernel"]["source_file"] = "c.cu";
   const auto files = parsed(computed, folder.path().string()).system_headers->files;
-  REQUIRE(files.size() == 2);
+  REQUIRE(files.size() == 3);
   CHECK(files[0].name == "block/detail/c.cuh");
+  CHECK(files[1].name == "block/detail/d.cuh");
   put_text(folder / "lib/block/detail/b.cuh", "int b = 2;\n");
   CHECK(parsed(described, folder.path().string()).system_headers->key != spec.system_headers->key);
   const std::string changed =
