@@ -6,6 +6,7 @@
 #include "moves/contract/kernel_contract.h"
 #include "runners/cuda/compile/headers.h"
 #include "runners/host/compile/translate.h"
+#include "runners/reference/host_op_reference.h"
 
 namespace warpath {
 namespace {
@@ -33,6 +34,13 @@ std::vector<std::string> spec_problems(const KernelSpec& spec) {
             .what());
   }
   for (std::string& problem : contract_problems(spec)) problems.push_back(std::move(problem));
+  if (const auto* const use = std::get_if<ReferenceHostOp>(&spec.reference)) {
+    try {
+      static_cast<void>(make_host_op_reference(spec, *use));
+    } catch (const Error& error) {
+      problems.emplace_back(error.what());
+    }
+  }
   return problems;
 }
 

@@ -218,6 +218,12 @@ TEST_CASE("a spec that contradicts its kernel is refused before anything is buil
     CHECK(result.err.find("/kernel/io/args/1/tensor_spec/dtype: got float64, expected float32") !=
           std::string::npos);
   }
+  spec["kernel"]["io"]["args"][1]["tensor_spec"]["dtype"] = "float32";
+  write_file(folder / "spec.json", spec.dump());
+  const ProgramResult result = run_program({"validate", folder / "spec.json"});
+  CHECK(result.code == 64);
+  CHECK(result.err.find("host_op: got softmax, expected a host operation: one of attention") !=
+        std::string::npos);
   CHECK_FALSE(fs::exists(folder / "out"));
 }
 
