@@ -57,7 +57,8 @@ class Move {
                                                             const MoveInstance&) const {
     return std::nullopt;
   }
-  /// It reads CUDA C++. False: it leaves the text alone, and applies to kernels of any language.
+  /// It reads CUDA C++. False: it leaves the text alone, or reads another language, and is asked
+  /// about kernels of any.
   [[nodiscard]] virtual bool reads_source() const { return true; }
   /// It adjusts what the compiler makes of a text, of use where nothing else helps any more:
   /// proposers leave it out, and a campaign tries it at its best variant (docs/search.md,

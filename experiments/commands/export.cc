@@ -49,23 +49,32 @@ int export_run(const Arguments& arguments, const Program& program) {
   const auto wanted = wanted_solution(arguments);
   const Shipment shipment(arguments.words()[0],
                           wanted ? Shipment::Of::best : Shipment::Of::portfolio);
+  const KernelType type = shipment.spec().kernel_type;
+  if (wanted && type != KernelType::cuda)
+    throw bad_input(arguments.words()[0], "a run whose kernels are not CUDA C++",
+                    "one with kernel_type cuda for --as");
   if (!shipment.refusal().empty()) {
     std::fprintf(stderr, "warpath: %s: %s; nothing is exported\n", arguments.words()[0].c_str(),
                  shipment.refusal().c_str());
     return kNotAsExpected;
   }
   if (wanted) return export_solution(shipment, *wanted, target, program);
-  const CompiledShipment compiled =
-      compile_shipment(shipment, chosen_architectures(arguments, shipment), program);
+  const std::vector<std::string> architectures = chosen_architectures(arguments, shipment);
+  if (type == KernelType::ptx && architectures.empty())
+    throw bad_input("--arch", "none",
+                    "an architecture: a kernel in PTX is launched as machine code");
+  const CompiledShipment compiled = compile_shipment(shipment, architectures, program);
   for (const auto& [kernel, architecture] : compiled.excluded)
     std::fprintf(stderr, "warpath: the %s kernel cannot run on %s: the original is there\n",
                  kernel.c_str(), architecture.c_str());
   const FolderFiles files = export_files(shipment, compiled);
   write_new_folder(target, files);
   const std::string heading = timing_heading(shipment.run().run().runner);
-  std::printf("%s%s: %zu files, %s; make -C %s test\n", heading.c_str(), target.string().c_str(),
-              files.size(), ratio_text(shipment.speedup(), shipment.interval()).c_str(),
-              target.string().c_str());
+  const std::string test = type == KernelType::cuda || !architectures.empty()
+                               ? "make -C " + target.string() + " test"
+                               : "python -c 'import " + shipment.name() + "'";
+  std::printf("%s%s: %zu files, %s; %s\n", heading.c_str(), target.string().c_str(), files.size(),
+              ratio_text(shipment.speedup(), shipment.interval()).c_str(), test.c_str());
   return 0;
 }
 

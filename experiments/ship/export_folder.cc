@@ -14,6 +14,7 @@
 #include "experiments/ship/binding_code.h"
 #include "experiments/ship/c_arguments.h"
 #include "experiments/ship/plan_code.h"
+#include "experiments/ship/python_code.h"
 #include "experiments/ship/template_text.h"
 #include "experiments/ship/test_code.h"
 #include "experiments/ship_templates.h"
@@ -41,12 +42,24 @@ std::string list_of(const std::vector<std::string>& names) {
   return out;
 }
 
+/// Of a file with a kernel's text.
+std::string extension(const KernelSpec& spec) {
+  return spec.kernel_type == KernelType::triton ? ".py"
+         : spec.kernel_type == KernelType::ptx  ? ".ptx"
+                                                : ".cu";
+}
+
 /// A text a kernel of the shipment, joined.
 template <typename Text>
 std::string each(const Shipment& shipment, const std::string& between, const Text& text) {
   std::vector<std::string> out;
   for (const ShippedKernel& kernel : shipment.kernels()) out.push_back(text(kernel));
   return joined(out, between);
+}
+
+bool has_code(const CompiledShipment& compiled) {
+  return std::ranges::any_of(compiled.kernels,
+                             [](const CompiledKernel& kernel) { return !kernel.codes.empty(); });
 }
 
 /// Names of the kernels, defined as names of their own, and the addresses of those launched.
@@ -79,8 +92,8 @@ void add_kernels(const Shipment& shipment, const CompiledShipment& compiled, Pla
     if (&kernel == &shipment.original()) continue;
     names += (i == 0 ? "\"" : ", \"") + k + "\"";
     const std::string lines = joined(contract_lines(kernel), "; ");
-    decisions += (i == 0 ? "Tried in this order:" : "") + ("\n//   " + k) +
-                 "_kernel.cu: " + (lines.empty() ? "any arguments" : lines);
+    decisions += (i == 0 ? "Tried in this order:" : "") + ("\n//   " + k) + "_kernel" +
+                 extension(shipment.spec()) + ": " + (lines.empty() ? "any arguments" : lines);
     tries += (i == 0 ? "" : "\n") + ("    why = can_run(" + k) + "[0]) ? " + k +
              "_refuses(a) : \"no machine code of the " + k +
              " kernel for this device\";\n    if (why == NULL) return ended(" + name + "_hit, \"" +
@@ -91,8 +104,10 @@ void add_kernels(const Shipment& shipment, const CompiledShipment& compiled, Pla
   out["DECISIONS"] = decisions;
   out["TRIES"] = tries;
   out["NAME_TABLES"] = tables;
-  out["KERNELS"] =
-      all("", [&](const ShippedKernel& kernel) { return kernel_plan(shipment, kernel); });
+  out["KERNELS"] = all("", [&](const ShippedKernel& kernel) {
+    const auto at = static_cast<std::size_t>(&kernel - shipment.kernels().data());
+    return kernel_plan(shipment, kernel, compiled.kernels[at].dynamic_smem_bytes);
+  });
   out["KERNEL_PARAMETERS"] = listed("const kernel_t* ", "");
   out["KERNEL_ARRAYS"] = listed(name + "_", "_kernels");
   out["KERNEL_MEMBERS"] = listed("kernels->", "");
@@ -102,7 +117,7 @@ void add_kernels(const Shipment& shipment, const CompiledShipment& compiled, Pla
   out["FILES"] = listed("", "");
   out["ENTRIES"] = listed(name + "_", "_kernels[0]");
   out["KERNEL_FILES"] = listed(name + "_", ".cu");
-  out["SOURCE_FILES"] = listed("`", "_kernel.cu`");
+  out["SOURCE_FILES"] = listed("`", "_kernel" + extension(shipment.spec()) + "`");
   out["UNIT_FILES"] = listed("`" + name + "_", ".cu`");
   out["CODES"] = all(", ", [](const ShippedKernel& kernel) {
     return "{" + kernel.name + "_images, " + kernel.name + "_names, " +
@@ -129,6 +144,20 @@ void add_builds(const Shipment& shipment, const CompiledShipment& compiled, Plac
   const std::string& name = shipment.name();
   const bool headers = shipment.spec().system_headers != nullptr;
   std::vector<std::string> variables, rules, libraries;
+  out["LAUNCHER"] = "runtime";
+  out["LINK_DRIVER"] = out["CMAKE_DRIVER"] = "";
+  out["CMAKE_LANGUAGES"] = "C CXX CUDA";
+  if (shipment.spec().kernel_type != KernelType::cuda) {
+    // machine code alone: nvcc compiles nothing
+    out["LAUNCHER"] = "context";
+    out["LINK_DRIVER"] = " -L$(CUDA)/lib64/stubs -lcuda";
+    out["CMAKE_DRIVER"] = " CUDA::cuda_driver";
+    out["CMAKE_LANGUAGES"] = "C CXX";
+    out["MAKE_VARIABLES"] = out["MAKE_RULES"] = out["CMAKE_KERNELS"] = "";
+    out["MAKE_OBJECTS"] = "build/" + name + "_driver.o build/" + name + "_images.o";
+    out["CMAKE_OBJECTS"] = name + "_driver.c " + name + "_images.c";
+    return;
+  }
   for (std::size_t i = 0; i < shipment.kernels().size(); ++i) {
     const ShippedKernel& kernel = shipment.kernels()[i];
     const CompiledKernel& code = compiled.kernels[i];
@@ -181,13 +210,47 @@ std::string contract_text(const Shipment& shipment) {
   for (const ShippedKernel& kernel : shipment.kernels()) {
     if (&kernel == &shipment.original()) continue;
     if (several || !kernel.by_finals)
-      out += "`" + kernel.name + "_kernel.cu`" +
+      out += "`" + kernel.name + "_kernel" + extension(shipment.spec()) + "`" +
              (kernel.by_finals ? "" : ", judged and timed by the search, not by finals") + "\n\n";
     for (const std::string& line : contract_lines(kernel)) out += "- " + line + "\n";
     if (several) out += "\n";
   }
   while (out.ends_with("\n")) out.pop_back();
   return out;
+}
+
+/// How a kernel in another language than CUDA C++ is used from Python, and as machine code.
+void add_use(const Shipment& shipment, const CompiledShipment& compiled, Placeholders& values) {
+  const std::string& name = shipment.name();
+  const bool is_triton = shipment.spec().kernel_type == KernelType::triton;
+  const auto row = [&](const std::string& files, const std::string& what) {
+    values["ROWS"] += "| " + files + " | " + what + " |\n";
+  };
+  values["LANGUAGE"] = is_triton ? "Triton" : "PTX";
+  if (is_triton) {
+    values["USE"] += "    import " + name + "\n    " + name + ".launch(" + values.at("CALL") +
+                     ")  # on tensors of PyTorch\n\n";
+    row("`" + name + ".py`",
+        "launches them through Triton: tunables and sizes as they were measured");
+  }
+  if (has_code(compiled)) {
+    values["USE"] +=
+        "From C and C++, with neither Python nor nvcc:\n\n    make CUDA=/usr/local/cuda && "
+        "make CUDA=/usr/local/cuda test\n    " +
+        name + "_launch(" + values.at("CALL") + ", stream);\n\n";
+    row("`" + name + ".h`", "the launchers, for C and C++: what they return, counters");
+    row("`" + name + "_context.c`, `" + name + "_driver.c`, `" + name + "_images.c`",
+        "for the current context, and for one that is given; the machine code: `lib" + name +
+            ".so`, through the driver API");
+    row("`" + name + "_plan.h`, `" + name + "_sizes.h`, `" + name + "_state.c`",
+        "grids, blocks, shared memory and the contract as C; counters");
+    row("`code/`", "machine code (`.cubin`) and PTX of the kernels" + values.at("CODE"));
+    row("`" + name + "_tvm_ffi.cc`, `" + name + "_torch.cc`",
+        "for apache-tvm-ffi (`make tvm_ffi`) and PyTorch (`cmake -DWITH_TORCH=ON`)");
+    row("`" + name + "_test.cc`, `portable.h`" + values.at("DATA"),
+        "launches them on the inputs of the spec and compares them with the original within its "
+        "tolerance; `--time` times them");
+  }
 }
 
 std::string readme(const Shipment& shipment,
@@ -218,7 +281,9 @@ std::string readme(const Shipment& shipment,
     return !kernel.variant.scratch.empty();
   });
   values["SCRATCH"] = scratch ? ", but for scratch memory, in the order of the stream" : "";
-  std::string out = fill_template(kReadmeTemplate, values);
+  const bool is_cuda = shipment.spec().kernel_type == KernelType::cuda;
+  if (!is_cuda) add_use(shipment, compiled, values);
+  std::string out = fill_template(is_cuda ? kReadmeTemplate : kTextReadmeTemplate, values);
   if (!test.left_out.empty()) out += "\nNot in the test: " + joined(test.left_out, "; ") + ".\n";
   return out;
 }
@@ -253,6 +318,8 @@ std::string nvcc_options(const ShippedKernel& kernel) {
 
 FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compiled) {
   const std::string& name = shipment.name();
+  const KernelSpec& spec = shipment.spec();
+  const bool is_cuda = spec.kernel_type == KernelType::cuda;
   const TestCode test = test_code(shipment);
   Placeholders values = common(shipment, compiled);
   FolderFiles out;
@@ -261,44 +328,51 @@ FolderFiles export_files(const Shipment& shipment, const CompiledShipment& compi
     std::ranges::replace(values["GUARD"], '.', '_');
     out.emplace_back(file, fill_template(text, values));
   };
-  add(name + ".h", kApiTemplate);
-  add(name + "_sizes.h", kSizesTemplate);
-  add(name + "_plan.h", kPlanTemplate);
-  add(name + "_state.h", kStateHeaderTemplate);
-  add(name + "_state.c", kStateTemplate);
-  add(name + "_images.h", kImagesHeaderTemplate);
-  add(name + "_driver.c", kDriverTemplate);
-  add(name + "_runtime.c", kRuntimeTemplate);
-  for (const ShippedKernel& kernel : shipment.kernels()) {
-    values["WHICH"] = kernel.name;
-    rename_kernels(kernel, name + "_" + kernel.name + "_", values);
-    add(name + "_" + kernel.name + ".cu", kKernelsTemplate);
-    out.emplace_back(kernel.name + "_kernel.cu", kernel.source);
+  for (const ShippedKernel& kernel : shipment.kernels())
+    out.emplace_back(kernel.name + "_kernel" + extension(spec), kernel.source);
+  if (spec.kernel_type == KernelType::triton)
+    out.emplace_back(name + ".py", python_launcher(shipment));
+  if (is_cuda || has_code(compiled)) {
+    add(name + ".h", kApiTemplate);
+    add(name + "_sizes.h", kSizesTemplate);
+    add(name + "_plan.h", kPlanTemplate);
+    add(name + "_state.h", kStateHeaderTemplate);
+    add(name + "_state.c", kStateTemplate);
+    add(name + "_images.h", kImagesHeaderTemplate);
+    add(name + "_driver.c", kDriverTemplate);
+    add(name + (is_cuda ? "_runtime.c" : "_context.c"),
+        is_cuda ? kRuntimeTemplate : kContextTemplate);
+    for (const ShippedKernel& kernel : shipment.kernels()) {
+      if (!is_cuda) break;
+      values["WHICH"] = kernel.name;
+      rename_kernels(kernel, name + "_" + kernel.name + "_", values);
+      add(name + "_" + kernel.name + ".cu", kKernelsTemplate);
+    }
+    if (spec.system_headers != nullptr) {
+      for (const SystemHeader& header : spec.system_headers->files)
+        out.emplace_back("headers/" + header.name, header.text);
+    }
+    out.emplace_back(name + "_images.c",
+                     "#include \"" + name + "_images.h\"\n\n" + image_tables(shipment, compiled));
+    for (std::size_t i = 0; i < compiled.kernels.size(); ++i) {
+      for (const MachineCode& code : compiled.kernels[i].codes)
+        out.emplace_back("code/" + shipment.kernels()[i].name + "." + code.architecture +
+                             (code.is_ptx ? ".ptx" : ".cubin"),
+                         code.bytes);
+    }
+    Placeholders binding = tvm_ffi_code(spec);
+    binding["NAME"] = name;
+    out.emplace_back(name + "_tvm_ffi.cc", fill_template(kTvmFfiTemplate, binding));
+    binding = torch_code(spec);
+    binding["NAME"] = name;
+    out.emplace_back(name + "_torch.cc", fill_template(kTorchTemplate, binding));
+    values["WORKLOADS"] = test.text;
+    add(name + "_test.cc", kTestTemplate);
+    out.emplace_back("portable.h", kPortableText);
+    for (const auto& file : test.files) out.push_back(file);
+    add("Makefile", kMakefileTemplate);
+    add("CMakeLists.txt", kCmakeTemplate);
   }
-  if (shipment.spec().system_headers != nullptr) {
-    for (const SystemHeader& header : shipment.spec().system_headers->files)
-      out.emplace_back("headers/" + header.name, header.text);
-  }
-  out.emplace_back(name + "_images.c",
-                   "#include \"" + name + "_images.h\"\n\n" + image_tables(shipment, compiled));
-  for (std::size_t i = 0; i < compiled.kernels.size(); ++i) {
-    for (const MachineCode& code : compiled.kernels[i].codes)
-      out.emplace_back("code/" + shipment.kernels()[i].name + "." + code.architecture +
-                           (code.is_ptx ? ".ptx" : ".cubin"),
-                       code.bytes);
-  }
-  Placeholders binding = tvm_ffi_code(shipment.spec());
-  binding["NAME"] = name;
-  out.emplace_back(name + "_tvm_ffi.cc", fill_template(kTvmFfiTemplate, binding));
-  binding = torch_code(shipment.spec());
-  binding["NAME"] = name;
-  out.emplace_back(name + "_torch.cc", fill_template(kTorchTemplate, binding));
-  values["WORKLOADS"] = test.text;
-  add(name + "_test.cc", kTestTemplate);
-  out.emplace_back("portable.h", kPortableText);
-  for (const auto& file : test.files) out.push_back(file);
-  add("Makefile", kMakefileTemplate);
-  add("CMakeLists.txt", kCmakeTemplate);
   out.emplace_back("README.md", readme(shipment, compiled, test, values));
   out.emplace_back("provenance.json", provenance(shipment, compiled, out));
   return out;

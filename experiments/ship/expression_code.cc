@@ -94,7 +94,60 @@ std::string code(const Expression::Node& node, const NameInC& name_in_c) {
   return std::string(function) + "(" + operand(0) + ", " + operand(1) + ", &bad)";
 }
 
+/// Truth values are 0 and 1 in arithmetic.
+std::string python(const Expression::Node& node, const NameInC& name) {
+  const auto operand = [&](std::size_t i) { return python(*node.children[i], name); };
+  const auto call = [&](const char* function) {
+    std::string out;
+    for (std::size_t i = 0; i < node.children.size(); ++i) out += (i == 0 ? "" : ", ") + operand(i);
+    return std::string(function) + "(" + out + ")";
+  };
+  const auto infix = [&](const char* op) { return "(" + operand(0) + op + operand(1) + ")"; };
+  switch (node.op) {
+    case Op::constant:
+      return node.value < 0 ? "(" + std::to_string(node.value) + ")" : std::to_string(node.value);
+    case Op::name:
+      return name(node.name);
+    case Op::ternary:
+      return "(" + operand(1) + " if " + operand(0) + " else " + operand(2) + ")";
+    case Op::logical_or:
+      return "bool(" + operand(0) + " or " + operand(1) + ")";
+    case Op::logical_and:
+      return "bool(" + operand(0) + " and " + operand(1) + ")";
+    case Op::logical_not:
+      return "(not " + operand(0) + ")";
+    case Op::negate:
+      return "(-" + operand(0) + ")";
+    case Op::abs:
+      return call("abs");
+    case Op::min:
+    case Op::max:
+      if (node.children.size() == 1) return operand(0);
+      return call(node.op == Op::min ? "min" : "max");
+    case Op::add:
+      return infix(" + ");
+    case Op::sub:
+      return infix(" - ");
+    case Op::mul:
+      return infix(" * ");
+    case Op::div:
+      return call("_quotient");
+    case Op::mod:
+      return call("_remainder");
+    case Op::ceil_div:
+      return call("_ceil_div");
+    case Op::align_up:
+      return call("_align_up");
+    default:
+      return infix(plain_operator(node.op));
+  }
+}
+
 }  // namespace
+
+std::string python_expression(const Expression& expression, const NameInC& name_in_python) {
+  return python(*expression_tree(expression), name_in_python);
+}
 
 std::string c_expression(const Expression& expression, const NameInC& name_in_c) {
   return code(*expression_tree(expression), name_in_c);

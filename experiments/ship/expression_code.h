@@ -15,4 +15,9 @@ using NameInC = std::function<std::string(const std::string& name)>;
 /// experiments/ship/templates/sizes.h.in.
 [[nodiscard]] std::string c_expression(const Expression& expression, const NameInC& name_in_c);
 
+/// The expression in Python, where it has a value; ZeroDivisionError otherwise. Uses the functions
+/// of experiments/ship/templates/python.py.in.
+[[nodiscard]] std::string python_expression(const Expression& expression,
+                                            const NameInC& name_in_python);
+
 }  // namespace warpath

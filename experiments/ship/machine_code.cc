@@ -48,8 +48,15 @@ void compile(const Shipment& shipment,
              const std::string& architecture,
              cuda::CompileService& service,
              CompiledKernel& out) {
-  const cuda::CodePtr code = service.compile(
-      cuda::request_for(shipment.spec(), kernel.variant, *kernel.workload, architecture));
+  cuda::CompileRequest request =
+      cuda::request_for(shipment.spec(), kernel.variant, *kernel.workload, architecture);
+  if (&kernel == &shipment.original()) {
+    // "i32:16", not "*fp32:16"
+    for (std::string& type : request.parameters) {
+      if (!type.starts_with('*')) type.resize(std::min(type.find(':'), type.size()));
+    }
+  }
+  const cuda::CodePtr code = service.compile(request);
   if (code->status != Status::ok)
     throw bad_input("--arch", architecture,
                     "an architecture that the " + kernel.name +
@@ -58,6 +65,7 @@ void compile(const Shipment& shipment,
   out.codes.push_back({architecture, true, code->ptx});
   out.names = kernel.kernels;
   out.names.front() = code->lowered_name;
+  out.dynamic_smem_bytes = std::max(out.dynamic_smem_bytes, code->dynamic_smem_bytes);
 }
 
 std::string byte_table(const std::string& name, const MachineCode& code) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ struct MachineCode {
 struct CompiledKernel {
   std::vector<MachineCode> codes;  ///< in the order in which a device should try them
   std::vector<std::string> names;  ///< in the code, of ShippedKernel::kernels
+  /// Shared memory that the compiler laid out itself, beyond the launch plan's: the most of all
+  /// architectures.
+  std::int64_t dynamic_smem_bytes = 0;
 };
 
 struct CompiledShipment {
@@ -33,8 +37,10 @@ struct CompiledShipment {
 [[nodiscard]] std::vector<std::string> chosen_architectures(const Arguments& arguments,
                                                             const Shipment& shipment);
 
-/// Compiles the kernels by NVRTC, with the text and options that were measured. No architectures:
-/// no code, and NVRTC is not needed. Throws Error(environment) without NVRTC, Error(bad_input) if a
+/// Compiles the kernels by what compiled them in the run, with the text and options that were
+/// measured. No architectures: no code, and no compiler is needed. The original in Triton is
+/// compiled for any values of its arguments. Throws Error(environment) without the compiler,
+/// Error(bad_input) if a
 /// kernel does not compile for an architecture; those that a kernel's contract excludes are left
 /// out for it.
 [[nodiscard]] CompiledShipment compile_shipment(const Shipment& shipment,

@@ -39,10 +39,11 @@ std::string passes(const std::vector<const ArgSpec*>& args, const Workload& work
 /// Writes the functions of one kernel.
 class PlanWriter {
  public:
-  PlanWriter(const Shipment& shipment, const ShippedKernel& kernel)
+  PlanWriter(const Shipment& shipment, const ShippedKernel& kernel, std::int64_t more_smem_bytes)
       : shipment_(shipment),
         spec_(shipment.spec()),
         kernel_(kernel),
+        more_smem_bytes_(more_smem_bytes),
         which_(kernel.name),
         names_(names_in(spec_, kernel_.variant.tunables)) {}
 
@@ -72,7 +73,12 @@ class PlanWriter {
     triple("grid", plan.grid);
     triple("block", plan.block);
     triple("cluster", plan.cluster);
-    line(indent + "g->dynamic_smem_bytes = " + c_expression(plan.dynamic_smem_bytes, names_) + ";");
+    const std::string bytes = c_expression(plan.dynamic_smem_bytes, names_);
+    line(indent + "g->dynamic_smem_bytes = " +
+         (more_smem_bytes_ == 0
+              ? bytes
+              : "add(" + bytes + ", " + std::to_string(more_smem_bytes_) + ", &bad)") +
+         ";");
   }
 
   /// The plans that workloads give of their own hold where the kernel keeps the spec's.
@@ -154,6 +160,9 @@ class PlanWriter {
     for (const auto& [name, value] : kernel_.compiled_in)
       refuse("a->" + c_name(*spec_.io.find(name)) + " != " + std::to_string(value) + "LL",
              name + ": the kernel is compiled for another value");
+    for (const std::string& name : kernel_.multiples_of_16)
+      refuse("a->" + c_name(*spec_.io.find(name)) + " % 16 != 0",
+             name + ": the kernel is compiled for multiples of 16");
     for (const Expression& constraint : spec_.constraints)
       refuse("!(" + c_expression(constraint, names_) + ") || bad",
              "a constraint does not hold: " + constraint.text());
@@ -293,6 +302,7 @@ class PlanWriter {
   const Shipment& shipment_;
   const KernelSpec& spec_;
   const ShippedKernel& kernel_;
+  const std::int64_t more_smem_bytes_;
   const std::string& which_;
   const NameInC names_;
   std::string out_;
@@ -330,14 +340,18 @@ std::string tensor_sizes(const KernelSpec& spec) {
   return out;
 }
 
-std::string kernel_plan(const Shipment& shipment, const ShippedKernel& kernel) {
-  return PlanWriter(shipment, kernel).text();
+std::string kernel_plan(const Shipment& shipment,
+                        const ShippedKernel& kernel,
+                        std::int64_t more_smem_bytes) {
+  return PlanWriter(shipment, kernel, more_smem_bytes).text();
 }
 
 std::vector<std::string> contract_lines(const ShippedKernel& kernel) {
   std::vector<std::string> out = contract_lines(kernel.contract);
   for (const auto& [name, value] : kernel.compiled_in)
     out.push_back(name + " = " + std::to_string(value) + ", compiled in");
+  for (const std::string& name : kernel.multiples_of_16)
+    out.push_back(name + " a multiple of 16, in the machine code");
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "experiments/ship/shipment.h"
@@ -16,8 +17,10 @@ namespace warpath {
 
 /// Of a kernel of the shipment: NAME_geometry_I for each launch of it, NAME_refuses, which says
 /// what of the arguments is outside the contract, and run_NAME, which clears, allocates and
-/// launches in order.
-[[nodiscard]] std::string kernel_plan(const Shipment& shipment, const ShippedKernel& kernel);
+/// launches in order. `more_smem_bytes`: CompiledKernel::dynamic_smem_bytes.
+[[nodiscard]] std::string kernel_plan(const Shipment& shipment,
+                                      const ShippedKernel& kernel,
+                                      std::int64_t more_smem_bytes);
 
 /// Lines on when the kernel is launched, for people.
 [[nodiscard]] std::vector<std::string> contract_lines(const ShippedKernel& kernel);

@@ -8,11 +8,13 @@
 #include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
+#include "engine/spec/parameters.h"
 #include "engine/text/function_text.h"
 #include "experiments/setup/best_summary.h"
 #include "experiments/setup/portfolio_record.h"
 #include "experiments/setup/revision.h"
 #include "experiments/setup/runner_choice.h"
+#include "runners/cuda/compile/compile_service.h"
 #include "runners/inputs/arguments.h"
 
 namespace warpath {
@@ -68,9 +70,6 @@ Shipment::Shipment(const fs::path& folder, Of of)
   if (!launches_kernels(runner))
     throw bad_input(folder.string(), "a run of the " + runner + " runner",
                     "a run whose kernels were built and launched (runner cuda or host)");
-  if (run_.spec().kernel_type != KernelType::cuda)
-    throw bad_input(folder.string(), "a run whose kernels are not CUDA C++",
-                    "one with kernel_type cuda: others are launched by their own tools");
   auto summary = read_best_summary(folder);
   if (!summary)
     throw bad_input(folder.string(), "a run without best_summary.json",
@@ -154,10 +153,15 @@ ShippedKernel Shipment::shipped(Variant variant, std::size_t node, const Workloa
   out.source = shipped_source(spec(), variant, out.contract);
   out.kernels = {variant.kernel_name};
   for (std::string& step : step_kernels(variant)) out.kernels.push_back(std::move(step));
-  out.defined = kernels_defined(variant.source);
+  const bool is_cuda = spec().kernel_type == KernelType::cuda;
+  if (is_cuda)
+    out.defined = kernels_defined(variant.source);
+  else
+    add_assumptions(workload, variant, out);
   const auto values = scalar_values(spec(), workload);
   for (const ArgSpec& arg : spec().io.args) {
-    if (!arg.is_meta || arg.is_size || !names_word(variant.source, arg.name)) continue;
+    if (!arg.is_meta || arg.is_size) continue;
+    if (is_cuda && !names_word(variant.source, arg.name)) continue;
     if (arg.type != ArgType::integer && arg.type != ArgType::boolean) continue;
     const ScalarValue& value = values.at(arg.name);
     out.compiled_in[arg.name] = std::holds_alternative<bool>(value)
@@ -167,6 +171,29 @@ ShippedKernel Shipment::shipped(Variant variant, std::size_t node, const Workloa
   out.options = split_options(variant.compiler_options).others;
   out.variant = std::move(variant);
   return out;
+}
+
+/// What compilers of other languages are told of arguments, beside what the text relies on: the
+/// alignment of the spec's tensors and, but for the original, multiples of 16.
+void Shipment::add_assumptions(const Workload& workload,
+                               const Variant& variant,
+                               ShippedKernel& out) const {
+  out.contract.pointers.clear();
+  for (const ArgSpec& arg : spec().io.args) {
+    if (arg.type != ArgType::tensor) continue;
+    out.contract.pointers.push_back(
+        {.argument = arg.name,
+         .alignment_bytes = std::min(arg.tensor->alignment_bytes, SourceContract::kMostAlignment)});
+  }
+  if (spec().kernel_type != KernelType::triton || alone(variant) == baseline_variant(spec()))
+    return;
+  const cuda::CompileRequest request = cuda::request_for(spec(), variant, workload, device().arch);
+  const std::vector<const ArgSpec*> passed = parameter_arguments(spec());
+  for (std::size_t i = 0; i < passed.size(); ++i) {
+    if (passed[i] != nullptr && passed[i]->type == ArgType::integer &&
+        request.parameters[i].ends_with(":16"))
+      out.multiples_of_16.push_back(passed[i]->name);
+  }
 }
 
 std::string Shipment::provenance_json() const {

@@ -38,6 +38,8 @@ struct ShippedKernel {
   /// text names, and those that it is launched for where it is not for all sizes.
   std::map<std::string, std::int64_t, std::less<>> compiled_in;
   std::vector<std::string> options;  ///< of the compiler, without macros
+  /// Integer arguments whose values its machine code takes for multiples of 16.
+  std::vector<std::string> multiples_of_16;
 };
 
 /// The result of a run: what may be launched in the place of the original, with the original, and
@@ -85,6 +87,7 @@ class Shipment {
  private:
   void add_best();
   void add_portfolio();
+  void add_assumptions(const Workload& workload, const Variant& variant, ShippedKernel& out) const;
   [[nodiscard]] ShippedKernel shipped(Variant variant,
                                       std::size_t node,
                                       const Workload& workload) const;

@@ -95,6 +95,9 @@ class Reader {
       out_.step = steps.front();
     } else if (key == "given") {
       out_.given = parse_move_script(value, at_);
+    } else if (key == "language") {
+      if (value != "triton") throw bad_input(at_, value, "triton");
+      out_.spec.kernel_type = KernelType::triton;
     } else if (key == "input" || key == "output" || key == "inout") {
       tensor(key, value);
     } else if (key == "scalar") {
@@ -119,8 +122,8 @@ class Reader {
       out_.spec.constraints.push_back(Expression::parse(value, at_));
     } else {
       throw bad_input(at_, key,
-                      "step, given, input, output, inout, scalar, grid, block, smem, tunable, "
-                      "tolerance, operations or constraint");
+                      "step, given, language, input, output, inout, scalar, grid, block, smem, "
+                      "tunable, tolerance, operations or constraint");
     }
   }
 
@@ -185,13 +188,17 @@ class Reader {
     out_.spec.tunables.push_back(std::move(out));
   }
 
-  /// The name before the parameters of the first `__global__` function.
+  /// The name before the parameters of the first `__global__` or `@triton.jit` function.
   void name_kernel() {
     const std::string& source = out_.spec.source;
-    const std::size_t global = source.find("__global__");
+    const bool is_triton = out_.spec.kernel_type == KernelType::triton;
+    const std::string mark = is_triton ? "@triton.jit" : "__global__";
+    const std::size_t global = source.find(mark);
     const std::size_t open =
-        global == std::string::npos ? global : source.find('(', source.find("void", global));
-    if (open == std::string::npos) throw bad_input(place_, "", "a __global__ function");
+        global == std::string::npos
+            ? global
+            : source.find('(', source.find(is_triton ? "def " : "void", global));
+    if (open == std::string::npos) throw bad_input(place_, "", "a " + mark + " function");
     std::size_t begin = open;
     while (begin > 0 && is_word(source[begin - 1])) --begin;
     out_.spec.kernel_name = source.substr(begin, open - begin);

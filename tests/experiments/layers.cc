@@ -29,7 +29,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"portable", "base", "json", "text", "spec", "plugin", "search", "log", "run"}},
     {"moves",
      {"syntax", "model", "edit", "launch", "contract", "normal", "rows", "blocks", "points",
-      "tiles", "attention", "patch", "propose", "catalogue"}},
+      "tiles", "attention", "triton", "patch", "propose", "catalogue"}},
     {"priors", {"options", "evidence", "tactics", "llm"}},
     {"runners",
      {"worker", "inputs", "reference", "host", "cuda", "synthetic", "replay", "ledger", "cluster"}},

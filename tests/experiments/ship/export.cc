@@ -136,6 +136,34 @@ TEST_CASE("an expression in C has the value of the expression, or says that ther
   CHECK(defined + 200 < lines.size());
 }
 
+TEST_CASE("an expression in Python has the value of the expression") {
+  const TemporaryFolder folder;
+  const std::string launcher = read_file(source_root() / "experiments/ship/templates/python.py.in");
+  const std::size_t begin = launcher.find("def _quotient"), end = launcher.find("@FUNCTIONS@");
+  REQUIRE(begin < end);
+  std::string code = launcher.substr(begin, end - begin);
+  std::vector<std::string> expected;
+  Rng rng(6, "expressions");
+  for (int i = 0; i < 600; ++i) {
+    const Expression expression = Expression::parse(random_text(rng, 4), "test");
+    for (const auto& [n, m] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {0, 1}, {12, -5}, {-7, 3}, {1000000007, 3}}) {
+      try {
+        expected.push_back(std::to_string(expression.evaluate({{"n", n}, {"m", m}}, "")));
+      } catch (const Error&) {
+        continue;
+      }
+      code += "n, m = " + std::to_string(n) + ", " + std::to_string(m) + "\nprint(int(" +
+              python_expression(expression, [](const std::string& name) { return name; }) + "))\n";
+    }
+  }
+  write_file(folder / "values.py", code);
+  const CommandOutput ran = run_in(folder.path(), {"python3", "values.py"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.text);
+  CHECK(lines_of(ran.text) == expected);
+  CHECK(expected.size() > 800);
+}
+
 TEST_CASE(
     "a host run is exported as a folder that says what it relies on and where it comes from") {
   const TemporaryFolder folder;
