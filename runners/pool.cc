@@ -1,14 +1,13 @@
 #include "runners/pool.h"
 
 #include <tbb/concurrent_queue.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <exception>
 #include <semaphore>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 
@@ -18,18 +17,13 @@ namespace {
 class RunnerPool final : public Evaluator {
  public:
   RunnerPool(Runner& runner, const KernelSpec& spec)
-      : runner_(runner),
-        spec_(spec),
-        width_(std::max(runner.lanes(), 1)),
-        parallelism_(tbb::global_control::max_allowed_parallelism,
-                     static_cast<std::size_t>(width_) + 1),
-        arena_(width_, 0) {}
+      : runner_(runner), spec_(spec), width_(std::max(runner.lanes(), 1)) {}
 
   RunnerPool(const RunnerPool&) = delete;
   RunnerPool& operator=(const RunnerPool&) = delete;
   ~RunnerPool() noexcept override {
     cancel();
-    arena_.execute([this] { tasks_.wait(); });
+    for (std::size_t i = 0; i < lanes_.size(); ++i) jobs_.push(nullptr);
   }
 
   [[nodiscard]] int width() const override { return width_; }
@@ -39,21 +33,17 @@ class RunnerPool final : public Evaluator {
 
   void submit(Submission submission) override {
     WARPATH_CHECK(submission.variant.has_value());
-    // Shared: a task must be copyable, and a variant is large.
-    auto job = std::make_shared<const Submission>(std::move(submission));
-    arena_.enqueue(tasks_.defer([this, job = std::move(job), stop = stop_.get_token()] {
-      if (stop.stop_requested()) return;
-      Result result = evaluate(*job, stop);
-      if (stop.stop_requested()) return;
-      results_.push(std::move(result));
-      finished_.release();
-    }));
+    jobs_.push(std::make_shared<const Submission>(std::move(submission)));
+    ++under_way_;
+    if (lanes_.size() < std::min(under_way_, static_cast<std::size_t>(width_)))
+      lanes_.emplace_back([this] { work(); });
   }
 
   [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds timeout) override {
     if (stop_.stop_requested() || !finished_.try_acquire_for(timeout)) return std::nullopt;
     Result result;
     WARPATH_CHECK(results_.try_pop(result));  // a push precedes every release
+    --under_way_;
     if (result.error) std::rethrow_exception(result.error);
     return std::move(result.completion);
   }
@@ -64,12 +54,25 @@ class RunnerPool final : public Evaluator {
   }
 
  private:
+  using Job = std::shared_ptr<const Submission>;  // null: the lane ends
   struct Result {
     Completion completion;
     std::exception_ptr error;  // of the infrastructure
   };
 
-  /// The task boundary: nothing is thrown from here.
+  /// A lane: evaluations one after the other, until there is none for it.
+  void work() {
+    Job job;
+    for (jobs_.pop(job); job != nullptr; jobs_.pop(job)) {
+      if (stop_.stop_requested()) continue;
+      Result result = evaluate(*job, stop_.get_token());
+      if (stop_.stop_requested()) continue;
+      results_.push(std::move(result));
+      finished_.release();
+    }
+  }
+
+  /// The boundary of a lane: nothing is thrown from here.
   Result evaluate(const Submission& job, std::stop_token stop) noexcept {
     Result result;
     result.completion.sequence = job.sequence;
@@ -93,13 +96,14 @@ class RunnerPool final : public Evaluator {
   Runner& runner_;
   const KernelSpec& spec_;
   int width_;
-  // lanes mostly wait (for a device, a compiler): more of them than cores is right
-  tbb::global_control parallelism_;
   std::stop_source stop_;
+  tbb::concurrent_bounded_queue<Job> jobs_;
   tbb::concurrent_queue<Result> results_;
   std::counting_semaphore<> finished_{0};
-  tbb::task_group tasks_;
-  tbb::task_arena arena_;
+  std::size_t under_way_ = 0;
+  // Threads of their own: lanes mostly wait (for a device, a compiler), so more of them than cores
+  // is right, and one that waits for work must not look for it meanwhile.
+  std::vector<std::jthread> lanes_;
 };
 
 }  // namespace

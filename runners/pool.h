@@ -8,11 +8,11 @@
 
 namespace warpath {
 
-/// An evaluator over a prepared runner: `runner.lanes()` threads of a oneTBB arena call
-/// `runner.run`, and results return through a concurrent queue. submit, wait and cancel must be
-/// called from one thread. Both arguments must outlive the evaluator.
+/// An evaluator over a prepared runner: up to `runner.lanes()` threads take evaluations from a
+/// concurrent queue of oneTBB and call `runner.run`, and results return through another. submit,
+/// wait and cancel must be called from one thread. Both arguments must outlive the evaluator.
 ///
-/// An Error from a task is rethrown by the next wait(). The destructor stops running evaluations
+/// An Error from a lane is rethrown by the next wait(). The destructor stops running evaluations
 /// and waits for them.
 [[nodiscard]] std::unique_ptr<Evaluator> runner_pool(Runner& runner, const KernelSpec& spec);
 

@@ -20,6 +20,7 @@ struct Arm {
   std::uint32_t visits = 0;     ///< N(s,a)
   std::uint32_t in_flight = 0;  ///< O(s,a), unobserved
   bool is_widen = false;
+  bool operator==(const Arm&) const = default;
 };
 
 struct NodeView {
@@ -39,11 +40,15 @@ class SelectionPolicy {
                                            Rng& rng) const = 0;
   /// True if select() uses `rng`; only then is a stream created for each playout.
   [[nodiscard]] virtual bool draws() const { return false; }
+  /// True if select() takes the first arm of the highest score, and the score of an arm depends on
+  /// it and `node` alone and does not fall where Arm::value rises.
+  [[nodiscard]] virtual bool by_score() const { return false; }
 };
 
-/// One child in a node's recomputation.
+/// One child in a node's recomputation; or many of them, where a node has very many: their sum,
+/// their mean by N(s,a) and their maximum.
 struct ChildTerm {
-  std::uint32_t edge_visits = 0;  ///< N(s,a)
+  std::uint64_t edge_visits = 0;  ///< N(s,a)
   double value = 0;               ///< M of the child (if it failed: the lowest measured reward)
   double best = 0;                ///< B of the child
 };

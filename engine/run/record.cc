@@ -184,7 +184,7 @@ void RunRecord::point_best() {
   const NodeId best = campaign_.standing().node;
   if (best == pointed_) return;
   write_node(best);  // whether or not other variants are kept
-  folder_.point_best(folder_of(best));
+  background_.add([&folder = folder_, target = folder_of(best)] { folder.point_best(target); });
   pointed_ = best;
 }
 
@@ -197,7 +197,7 @@ std::size_t RunRecord::most_folders() const {
                                        : 0;
 }
 
-void RunRecord::write_node(NodeId node) const {
+void RunRecord::write_node(NodeId node) {
   const VariantSpace& space = campaign_.space();
   const std::string target = folder_of(node);
   std::error_code error;
@@ -210,7 +210,9 @@ void RunRecord::write_node(NodeId node) const {
   if (node != NodeId{0})
     files.emplace_back("diff", variant_diff(space.variant(space.parent(node)), variant));
   files.emplace_back("outcome.json", to_json(*outcome).dump(2) + "\n");
-  folder_.write_folder(target, files, sync);
+  background_.add([&folder = folder_, target, files = std::move(files), sync] {
+    folder.write_folder(target, files, sync);
+  });
 }
 
 /// The file as it was, up to `kept`, and `text` after that.

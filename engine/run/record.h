@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/background.h"
 #include "engine/log/run_folder.h"
 #include "engine/run/campaign.h"
 #include "engine/run/trace.h"
@@ -25,7 +26,8 @@ namespace warpath {
 /// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/,
 /// best. Receives every event, live or replayed, but for those before a snapshot. Nothing is
 /// written before publish(), which brings the files up to date with the events so far, whatever a
-/// crash left; from then on every event is written at once. Not thread-safe.
+/// crash left; from then on every event is written at once, folders a little later. Not
+/// thread-safe.
 class RunRecord {
  public:
   /// References must outlive the record.
@@ -43,6 +45,9 @@ class RunRecord {
   void add(const HeatEvent& event, const Finals::Applied& applied);
 
   void publish();
+  /// Returns when the folders of variants are written; a thread of their own writes them, since the
+  /// disk is slow. Throws Error(environment) if one could not be.
+  void finish() { background_.finish(); }
 
   /// How much of trace.md and ledger.csv is of the events so far.
   struct Extent {
@@ -66,7 +71,7 @@ class RunRecord {
   /// "baseline" or "variants/<key>".
   [[nodiscard]] std::string folder_of(NodeId node) const;
   /// Its folder, unless it is there.
-  void write_node(NodeId node) const;
+  void write_node(NodeId node);
   /// How many variants have folders beside the best ones: the first ones evaluated.
   [[nodiscard]] std::size_t most_folders() const;
   void publish_file(const char* name, std::uint64_t kept, const std::string& text) const;
@@ -84,6 +89,7 @@ class RunRecord {
   int session_ = 0;
   NodeId pointed_ = kNoNode;                            // by the link `best`
   std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight
+  Background background_;
 };
 
 }  // namespace warpath

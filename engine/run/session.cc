@@ -104,6 +104,7 @@ class Session final : private CampaignHost {
     }
     evaluator_->cancel();
     log_->sync();
+    record_->finish();
     const SessionResult result = this->result();
     write_summary(result);
     observer_.on_finish(result);

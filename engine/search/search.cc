@@ -72,11 +72,13 @@ Search::Impl::Impl(Space& space_in, const Options& options_in, std::uint64_t see
       selection(make_selection(options_in)),
       widening(make_widening(options_in)),
       backup_policy(make_backup(options_in)),
-      backup(*backup_policy),
-      live(options.max_depth),
+      strategy(make_strategy(options_in, space.lattice())),
+      wide(strategy != nullptr || !selection->by_score() ? WideNodes::ArmOf()
+                                                         : [this](EdgeId e) { return arm(e); }),
+      backup(*backup_policy, wide),
+      live(options.max_depth, wide),
       orders(seed),
       stream(seed, "select"),
-      strategy(make_strategy(options_in, space.lattice())),
       strategy_stream(seed, "strategy"),
       initial(static_cast<std::uint64_t>(options_in.of<StartOptions>().initial)) {}
 
@@ -116,6 +118,38 @@ std::uint32_t Search::Impl::in_flight(EdgeId edge) {
   return edges_in_flight[edge];
 }
 
+std::optional<Arm> Search::Impl::arm(EdgeId edge) {
+  const Edge& e = nodes[edge];
+  const Node& child = nodes[e.target];
+  if (!child.live || !nodes.forward(e)) return std::nullopt;
+  Arm out;
+  out.value = backup_policy->edge_value(child.value, child.best);
+  out.prior = e.prior.value();
+  out.visits = e.visits;
+  if (child.in_flight > 0 && !ignores_in_flight) out.in_flight = in_flight(edge);
+  return out;
+}
+
+std::size_t Search::Impl::list_arms(NodeId v, const NodeView& view) {
+  if (const WideNodes::Wide* known = selection->by_score() ? wide.find(nodes, v) : nullptr) {
+    sufficient.clear();
+    known->arms.sufficient(*selection, view, stream, sufficient);
+    for (const std::uint32_t position : sufficient) {
+      arms.push_back(*known->arms.at(position));
+      arm_edges.push_back(known->edges[position]);
+    }
+    return known->edges.size();
+  }
+  std::size_t edges = 0;
+  for (EdgeId e = nodes[v].first_out; e != kNoEdge; e = nodes[e].next_out, ++edges) {
+    if (const std::optional<Arm> one = arm(e)) {
+      arms.push_back(*one);
+      arm_edges.push_back(e);
+    }
+  }
+  return edges;
+}
+
 EdgeId Search::Impl::select(NodeId v) {
   const Node& n = nodes[v];
   arms.clear();
@@ -125,26 +159,17 @@ EdgeId Search::Impl::select(NodeId v) {
     arms.push_back({.is_widen = true});
     arm_edges.push_back(kNoEdge);
   }
-  std::uint32_t children = 0;
-  for (EdgeId e = n.first_out; e != kNoEdge; e = nodes[e].next_out, ++children) {
-    const Edge& edge = nodes[e];
-    const Node& child = nodes[edge.target];
-    if (!child.live || !nodes.forward(edge)) continue;
-    Arm& arm = arms.emplace_back();
-    arm.value = backup_policy->edge_value(child.value, child.best);
-    arm.prior = edge.prior.value();
-    arm.visits = edge.visits;
-    if (child.in_flight > 0 && !ignores_in_flight) arm.in_flight = in_flight(e);
-    arm_edges.push_back(e);
-  }
-  const double spread = sigma();
+  // Every visit and every evaluation in flight of a measured node, but its own, went through one of
+  // its edges.
+  const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, sigma()};
+  const auto children = static_cast<std::uint32_t>(list_arms(v, view));
   std::span<const Arm> offered(arms);
   if (untried > 0) {
     if (arms.size() == 1) return kNoEdge;
     const bool offer = widening->offer(std::uint64_t{n.visits} + n.in_flight, children, untried);
     if (offer && widening->forced()) return kNoEdge;
     if (offer) {
-      arms.front().value = widening->first_play_value(n.reward, n.value, spread);
+      arms.front().value = widening->first_play_value(n.reward, n.value, view.sigma);
       // as its edge will have it
       arms.front().prior =
           BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();
@@ -152,9 +177,6 @@ EdgeId Search::Impl::select(NodeId v) {
       offered = offered.subspan(1);
     }
   }
-  // Every visit and every evaluation in flight of a measured node, but its own, went through one of
-  // its edges.
-  const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, spread};
   const std::size_t chosen =
       selection->select(offered, view, stream) + (arms.size() - offered.size());
   WARPATH_CHECK(chosen < arms.size());
@@ -197,7 +219,10 @@ Search::Impl::Linked Search::Impl::link(NodeId parent,
 
 Dispatch Search::Impl::dispatch() {
   ++nodes[kRoot].in_flight;
-  for (const EdgeId e : path) ++nodes[nodes[e].target].in_flight;
+  for (const EdgeId e : path) {
+    ++nodes[nodes[e].target].in_flight;
+    wide.changed(nodes[e].target);
+  }
   const Edge& last = nodes[path.back()];
   const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
   state.pending.push_back({made, path});
@@ -279,6 +304,7 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
     ++nodes[e].visits;
     --nodes[nodes[e].target].in_flight;
     ++nodes[nodes[e].target].visits;
+    wide.changed(nodes[e].target);
   }
   --nodes[kRoot].in_flight;
   ++nodes[kRoot].visits;
@@ -397,6 +423,7 @@ std::string Search::violated_invariant() const {
   std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->live);
   if (violated.empty())
     violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
+  if (violated.empty()) violated = impl_->wide.violated_invariant(impl_->nodes);
   return violated;
 }
 

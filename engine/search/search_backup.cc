@@ -50,6 +50,7 @@ std::vector<double> reachable_best(const Graph& graph) {
 void Backup::raise_best(Graph& graph, NodeId node, double best) {
   if (graph[node].best >= best) return;
   graph[node].best = best;
+  wide_->changed(node);
   worklist_.assign(1, node);
   while (!worklist_.empty()) {
     const NodeId v = worklist_.back();
@@ -58,6 +59,7 @@ void Backup::raise_best(Graph& graph, NodeId node, double best) {
       Node& source = graph[graph[e].source];
       if (source.best >= best) continue;
       source.best = best;
+      wide_->changed(graph[e].source);
       worklist_.push_back(graph[e].source);
     }
   }
@@ -66,14 +68,28 @@ void Backup::raise_best(Graph& graph, NodeId node, double best) {
 void Backup::recompute_value(Graph& graph, NodeId node, double floor) {
   terms_.clear();
   Node& n = graph[node];
-  for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out) {
-    const Edge& edge = graph[e];
-    if (edge.visits == 0) continue;
-    const Node& child = graph[edge.target];
-    const bool measured = child.state == NodeState::measured;
-    terms_.push_back({edge.visits, measured ? child.value : floor, measured ? child.best : floor});
+  const WideNodes::Wide* wide = wide_->find(graph, node);
+  if (wide == nullptr) {
+    std::size_t edges = 0;
+    for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out, ++edges) {
+      const Edge& edge = graph[e];
+      if (edge.visits == 0) continue;
+      const Node& child = graph[edge.target];
+      const bool measured = child.state == NodeState::measured;
+      terms_.push_back(
+          {edge.visits, measured ? child.value : floor, measured ? child.best : floor});
+    }
+    if (edges > WideNodes::kMostLooked) wide = &wide_->add(graph, node);
+  }
+  if (wide != nullptr) {
+    const TermSums::Term all = wide->terms.total();
+    terms_.clear();
+    if (all.visits > 0)
+      terms_.push_back({all.visits, all.value / static_cast<double>(all.visits), all.best});
+    if (all.failed > 0) terms_.push_back({all.failed, floor, floor});
   }
   n.value = policy_->node_value(n.reward, terms_);
+  wide_->changed(node);
 }
 
 }  // namespace warpath

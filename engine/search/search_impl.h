@@ -16,6 +16,7 @@
 #include "engine/search/search_backup.h"
 #include "engine/search/search_live.h"
 #include "engine/search/strategy.h"
+#include "engine/search/wide_nodes.h"
 
 namespace warpath {
 
@@ -65,6 +66,11 @@ struct Search::Impl final : Field {
   void open(NodeId v);
   /// The live edge to descend; kNoEdge: try the next action.
   EdgeId select(NodeId v);
+  /// The child of `edge` as an arm; nullopt if it cannot be descended.
+  [[nodiscard]] std::optional<Arm> arm(EdgeId edge);
+  /// Appends to `arms` and `arm_edges` the children of `v` that the selection may take. Returns how
+  /// many edges leave `v`.
+  std::size_t list_arms(NodeId v, const NodeView& view);
   /// O_e.
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
   /// Links the result of a step from `parent`: the only place where nodes and edges are made. An
@@ -93,16 +99,17 @@ struct Search::Impl final : Field {
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
   std::unique_ptr<BackupPolicy> backup_policy;
+  std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
+  WideNodes wide;
   Backup backup;
   LiveFlags live;
   ActionOrders orders;
-  Rng stream;                          ///< of the current playout, if the selection draws
-  std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
-  Rng strategy_stream;                 ///< also of points drawn without a strategy
-  std::uint64_t initial;               ///< without a strategy: the first ones
-  std::vector<std::uint32_t> turns;    ///< Draws::ordered: actions drawn so far, by NodeId
-  std::vector<NodeId> twins;           ///< of the strategy's field, by NodeId
-  bool asked_in_vain = false;          ///< the search had nothing, and no outcome has arrived since
+  Rng stream;                        ///< of the current playout, if the selection draws
+  Rng strategy_stream;               ///< also of points drawn without a strategy
+  std::uint64_t initial;             ///< without a strategy: the first ones
+  std::vector<std::uint32_t> turns;  ///< Draws::ordered: actions drawn so far, by NodeId
+  std::vector<NodeId> twins;         ///< of the strategy's field, by NodeId
+  bool asked_in_vain = false;        ///< the search had nothing, and no outcome has arrived since
   Graph nodes;
   State state;
   /// of the paths in state.pending of dispatches before `counted`; a single one in flight is not
@@ -115,6 +122,7 @@ struct Search::Impl final : Field {
   std::vector<EdgeId> path;
   std::vector<Arm> arms;
   std::vector<EdgeId> arm_edges;
+  std::vector<std::uint32_t> sufficient;
   std::vector<float> priors;
 };
 

@@ -11,10 +11,12 @@ bool LiveFlags::expected(const Node& node) const {
 void LiveFlags::update(Graph& graph, NodeId node) {
   worklist_.assign(1, node);
   while (!worklist_.empty()) {
-    Node& n = graph[worklist_.back()];
+    const NodeId at = worklist_.back();
+    Node& n = graph[at];
     worklist_.pop_back();
     if (n.live == expected(n)) continue;
     n.live = !n.live;
+    wide_->changed(at);
     for (EdgeId e = n.first_in; e != kNoEdge; e = graph[e].next_in) {
       if (!graph.forward(graph[e])) continue;
       const NodeId source = graph[e].source;

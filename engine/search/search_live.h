@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/search/graph.h"
+#include "engine/search/wide_nodes.h"
 
 namespace warpath {
 
@@ -12,7 +13,8 @@ namespace warpath {
 /// is not live. Forward edges form a DAG, so each worklist ends.
 class LiveFlags {
  public:
-  explicit LiveFlags(int max_depth) : max_depth_(max_depth) {}
+  /// `wide`, which must outlive this, is told of the flags that change.
+  LiveFlags(int max_depth, WideNodes& wide) : max_depth_(max_depth), wide_(&wide) {}
 
   /// The value of Node::live implied by the node's other fields.
   [[nodiscard]] bool expected(const Node& node) const;
@@ -24,6 +26,7 @@ class LiveFlags {
 
  private:
   int max_depth_;
+  WideNodes* wide_;
   std::vector<NodeId> worklist_;
 };
 

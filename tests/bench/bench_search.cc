@@ -118,7 +118,8 @@ void bm_raise_best(benchmark::State& bench) {
     if (i > 0) graph.add_edge(NodeId{index(node) - 1}, node, 0, 1);
   }
   const auto policy = make_backup(Options{});
-  Backup backup(*policy);
+  WideNodes wide;
+  Backup backup(*policy, wide);
   double best = 0;
   for (auto _ : bench) {
     const NodeId last{graph.node_count() - 1};

@@ -3,11 +3,13 @@
 A synthetic campaign of each strategy, side by side, is grown from size to size by resuming it. At each size it is resumed after it ended,
 and after it was killed (SIGKILL) while it went on. Seconds are from the start of the program until it has recorded that it works on the
 run: `cpu` those of a processor, which a busy machine leaves as they are. Memory a node is the most that the program took at that size beyond
-the most for a hundred evaluations. Needs no GPU.
+the most for a hundred evaluations. Growing, from the size before: evaluations a second, milliseconds of a processor for each, and every
+--apart evaluations how many there are and the memory that the program then has. Needs no GPU.
 """
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import threading
 import time
@@ -17,7 +19,9 @@ from measurements.common import Failed, ROOT, WARPATH, begin, cpu, digits, fresh
 RESULT = "docs/results/campaign.json"
 MORE = "warpath run"
 TICK = os.sysconf("SC_CLK_TCK")
-FIGURES = ("evaluations", "resume_s", "resume_cpu_s", "disk_bytes_a_variant", "memory_bytes_a_node")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+FIGURES = ("evaluations", "resume_s", "resume_cpu_s", "disk_bytes_a_variant", "memory_bytes_a_node", "growing_cpu_ms")
+RESUMED, PROGRESS = re.compile(r"resumed after (\d+)"), re.compile(r"\] (\d+)/\d+ ")
 KINDS = {"log": ("events.", ), "tables": ("ledger.csv", "trace.md"), "snapshot": ("search_state.", "variants.records"), "folders": ("variants", "baseline")}
 
 
@@ -25,12 +29,14 @@ def options(parser):
     shared(parser, limit=(3000.0, "no size is begun after so many seconds"))
     parser.add_argument("--strategies", default="guided,mcgs", help="of search.strategy")
     parser.add_argument("--sizes", default="10000,100000,300000,1000000", help="evaluations, ascending")
+    parser.add_argument("--apart", default=100000, metavar="N", help="evaluations between two looks at the memory")
     parser.add_argument("--knobs", default=12, help="tunables of the landscape, of four values each")
     parser.add_argument("--killed-after", default=5.0, metavar="S", help="seconds that a resumed campaign goes on until it is killed")
 
 
 class Campaign:
     def __init__(self, args, strategy, name):
+        self.apart = args.apart
         self.out = fresh(args.work / name)
         self.folder = self.out / "kernels/softmax_scaled"
         self.words = ["run", "--input", ROOT / "specs/softmax_scaled.json", "--outdir", self.out, "--runner", "synthetic", "--finalists", 0, "--set", f"search.strategy={strategy}",
@@ -50,9 +56,15 @@ class Campaign:
         return process, wall, spent
 
     def grow(self, budget, words=()):
-        """To so many evaluations; the most memory that it took."""
-        process = begin([WARPATH, *self.words, *words, "--budget-builds", budget], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return ended(process)
+        """To so many evaluations: (what the process used, its seconds, those before, [evaluations, bytes of memory] as it went)."""
+        start, before, looks = time.monotonic(), 0, []
+        process = begin([WARPATH, *self.words, *words, "--budget-builds", budget], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        for line in process.stderr:
+            resumed, done = RESUMED.search(line), PROGRESS.search(line)
+            before = int(resumed[1]) if resumed else before
+            if done and int(done[1]) // self.apart > (looks[-1][0] // self.apart if looks else 0):
+                looks.append([int(done[1]), memory_of(process.pid)])
+        return ended(process), time.monotonic() - start, before, looks
 
     def bytes(self):
         """On disk, as blocks, by kind."""
@@ -73,13 +85,18 @@ def cpu_seconds(pid):
     return sum(map(int, fields[11:15])) / TICK
 
 
+def memory_of(pid):
+    """Resident, in bytes."""
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+
+
 def ended(process):
-    """The most memory of a process, in bytes, when it has ended well."""
+    """What a process used, when it has ended well."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 2):
         raise Failed(f"{' '.join(map(str, process.args))}: exit code {process.returncode}")
-    return usage.ru_maxrss * 1024
+    return usage
 
 
 def rows_of(args, strategy, done):
@@ -88,8 +105,9 @@ def rows_of(args, strategy, done):
         if time_is_over(args):
             say(f"{strategy}: {size} evaluations are left out for want of time")
             break
-        base = base or Campaign(args, strategy, f"{strategy}.base").grow(100)
-        memory = campaign.grow(size, words)
+        base = base or Campaign(args, strategy, f"{strategy}.base").grow(100)[0].ru_maxrss * 1024
+        used, seconds, before, looks = campaign.grow(size, words)
+        memory, grown = used.ru_maxrss * 1024, max(size - before, 1)
         words = ["--resume"]
         disk = campaign.bytes()
         process, wall, spent = campaign.resume(size + size // 10)
@@ -100,6 +118,7 @@ def rows_of(args, strategy, done):
         ended(again)
         done({"strategy": strategy, "evaluations": size, "resume_s": digits(wall), "resume_cpu_s": spent, "killed_resume_s": digits(killed_wall),
               "killed_resume_cpu_s": killed_spent, "memory_bytes": memory, "memory_bytes_a_node": digits((memory - base) / size),
+              "growing_per_s": digits(grown / seconds), "growing_cpu_ms": digits(1e3 * (used.ru_utime + used.ru_stime) / grown), "memory_over_time": looks,
               "disk_bytes_a_variant": digits(sum(disk.values()) / size), **{f"disk_{kind}": value for kind, value in disk.items()}})
 
 

@@ -36,6 +36,7 @@ class Puct final : public SelectionPolicy {
     return first_of_highest(arms,
                             [&](const Arm& a) { return a.value + scale * a.prior / tries(a); });
   }
+  [[nodiscard]] bool by_score() const override { return true; }
 
  private:
   double c_;

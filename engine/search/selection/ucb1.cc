@@ -22,6 +22,7 @@ class Ucb1 final : public SelectionPolicy {
     return first_of_highest(arms,
                             [&](const Arm& a) { return a.value + scale / std::sqrt(tries(a)); });
   }
+  [[nodiscard]] bool by_score() const override { return true; }
 
  private:
   double c_;
