@@ -11,6 +11,8 @@ namespace {
 std::unique_ptr<const KernelModel> made_model(const KernelSpec& spec,
                                               const Variant& variant,
                                               std::string& why) {
+  if (spec.kernel_type != KernelType::cuda)
+    return why = "the kernel is in another language than CUDA C++", nullptr;
   Unit unit = parse(spec, variant);
   const Function* kernel = unit.find_kernel(variant.kernel_name);
   if (kernel == nullptr || !kernel->is_global) {
