@@ -441,6 +441,11 @@ TEST_CASE("options of the compiler stand behind the spec's, in one order, each o
   path.step("launch_bounds@launch(min_blocks=1)");
   CHECK(path.tried("compiler_options@compiler:registers(value=64)") ==
         "the bounds of the launch cap the registers");
+  KernelSpec of_caller = axpy(1003, "if (i < n) y[i] = a[0] * x[i];");
+  of_caller.launch_owner = LaunchOwner::caller;
+  MovePath elsewhere(std::move(of_caller));
+  CHECK(elsewhere.on_gpu().tried("compiler_options@compiler:registers(value=64)") ==
+        "the caller compiles the kernel");
 }
 
 TEST_CASE("divisions, functions and literals take cheaper forms where the tolerance has room") {

@@ -61,6 +61,9 @@ const Knob* knob_at(std::string_view site) {
 std::string useless(const MoveContext& context, const Knob& knob) {
   const Variant& variant = context.variant;
   if (!context.device.is_gpu) return "the option is one of a GPU's compiler";
+  if (context.spec.kernel_type == KernelType::triton)
+    return "options of Triton are tunables of the spec";
+  if (context.spec.launch_owner == LaunchOwner::caller) return "the caller compiles the kernel";
   if (knob.name == "registers") {
     if (variant.source.find("__launch_bounds__") != std::string::npos)
       return "the bounds of the launch cap the registers";
