@@ -489,12 +489,10 @@ std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& inst
 
 std::vector<MoveInstance> KernelSpace::polishing(NodeId node) const {
   std::vector<MoveInstance> out;
-  const std::shared_ptr<const Content> content = this->content(node);
+  const Variant before = variant(node);
   for (const auto& [name, move] : moves_) {
-    const bool counts = move->polishes() && name == move->name() && !parts_.without.contains(name);
-    if (!counts) continue;
-    std::ranges::move(move->enumerate({parts_.spec, content->variant, parts_.device}),
-                      std::back_inserter(out));
+    if (!move->polishes() || name != move->name() || parts_.without.contains(name)) continue;
+    for (auto& one : move->enumerate({parts_.spec, before, parts_.device})) out.push_back(one);
   }
   return out;
 }
