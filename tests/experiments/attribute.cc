@@ -19,32 +19,6 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-/// The work that a thread does is a tunable: what the first proposal gains is known.
-constexpr const char* kKernel =
-    "extern \"C\" __global__ void twice(float* y, const float* x, int n) {\n"
-    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "  if (i >= n) return;\n"
-    "  float sum = 0.0f;\n"
-    "  for (int k = 0; k < WASTE; ++k) sum += sinf(x[i] + k);\n"
-    "  y[i] = 2.0f * x[i] + (sum > 1e30f ? sum : 0.0f);\n"
-    "}\n";
-
-std::string spec_in(const TemporaryFolder& folder) {
-  return twice_spec(folder, kKernel, 30011,
-                    {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}},
-                     {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}});
-}
-
-/// The one step that is tried.
-std::string proposals_in(const TemporaryFolder& folder) {
-  write_file(
-      folder / "moves.jsonl",
-      json{{"move", "set_tunable"}, {"site", "tunable:WASTE"}, {"parameters", {{"value", 1}}}}
-              .dump() +
-          "\n");
-  return folder / "moves.jsonl";
-}
-
 constexpr const char* kFast = "host.timing_seconds=0.01";
 
 bool contains(const std::string& text, const std::string& part) {
@@ -59,9 +33,9 @@ TEST_CASE(
     "a move that makes the kernel faster is effective, in the file, the table and the report") {
   const TemporaryFolder folder;
   const ProgramResult run =
-      run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir",
+      run_program({"run", "--input", wasteful_spec(folder), "--runner", "host", "--outdir",
                    folder / "out", "--budget-builds", "1", "--finalists", "1", "--proposals",
-                   proposals_in(folder), "--attribute", "--set", kFast});
+                   ending_waste(folder), "--attribute", "--set", kFast});
   CAPTURE(run.err);
   CAPTURE(run.out);
   REQUIRE(run.code == 0);
@@ -122,9 +96,9 @@ TEST_CASE(
     "time is") {
   if (!warpath::cuda::probe_platform().nvrtc_problem.empty()) return;
   const TemporaryFolder folder;
-  REQUIRE(run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir",
+  REQUIRE(run_program({"run", "--input", wasteful_spec(folder), "--runner", "host", "--outdir",
                        folder / "out", "--budget-builds", "1", "--finalists", "0", "--proposals",
-                       proposals_in(folder), "--set", kFast})
+                       ending_waste(folder), "--set", kFast})
               .code == 0);
   const std::filesystem::path kernel = folder / "out/kernels/twice";
   const ProgramResult told = run_program(
@@ -167,7 +141,7 @@ TEST_CASE(
 TEST_CASE("what a run's kernels include of libraries is there when their code is looked at") {
   if (!warpath::cuda::probe_platform().nvrtc_problem.empty()) return;
   const TemporaryFolder folder;
-  json spec = json::parse(read_file(spec_in(folder)));
+  json spec = json::parse(read_file(wasteful_spec(folder)));
   std::filesystem::create_directories(folder / "lib/small");
   write_file(folder / "lib/small/twice.cuh",
              "__device__ inline float doubled(float x) { return 2.0f * x; }\n");

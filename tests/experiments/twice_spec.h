@@ -42,4 +42,30 @@ inline std::string twice_spec(const TemporaryFolder& folder,
   return folder / "spec.json";
 }
 
+/// y = 2 x whose time is waste, all of it in the tunable WASTE: what a search finds is the same
+/// however busy the machine is.
+inline constexpr const char* kWasteful =
+    "extern \"C\" __global__ void twice(float* y, const float* x, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i >= n) return;\n"
+    "  float sum = 0.0f;\n"
+    "  for (int k = 0; k < WASTE; ++k) sum += sinf(x[i] + k);\n"
+    "  y[i] = 2.0f * x[i] + (sum > 1e30f ? sum : 0.0f);\n"
+    "}\n";
+
+/// Its spec in `folder`.
+inline std::string wasteful_spec(const TemporaryFolder& folder) {
+  return twice_spec(folder, kWasteful, 30011,
+                    {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}},
+                     {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}});
+}
+
+/// A file of proposals in `folder`: the one step that ends the waste.
+inline std::string ending_waste(const TemporaryFolder& folder) {
+  const nlohmann::json step{
+      {"move", "set_tunable"}, {"site", "tunable:WASTE"}, {"parameters", {{"value", 1}}}};
+  write_file(folder / "moves.jsonl", step.dump() + "\n");
+  return folder / "moves.jsonl";
+}
+
 }  // namespace warpath::testing

@@ -10,6 +10,7 @@
 #include "experiments/ship/template_text.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/ship/exported.h"
+#include "tests/experiments/twice_spec.h"
 #include "tests/support/recorded_gpu_run.h"
 #include "tests/support/spec_fixtures.h"
 
@@ -62,16 +63,16 @@ std::vector<std::string> files_below(const fs::path& folder) {
   return out;
 }
 
-/// A run of the host runner whose search finds something.
+/// A run of the host runner whose search finds what it is told.
 const std::string& host_run() {
   static const TemporaryFolder folder;
   static const std::string run = [] {
     const ProgramResult done = run_program(
-        {"run", "--input", (source_root() / "specs/softmax_scaled.json").string(), "--runner",
-         "host", "--budget-builds", "6", "--finalists", "1", "--seed", "1", "--outdir",
-         folder / "out", "--set", "host.timing_seconds=0.01", "--set", "record.sync=never"});
+        {"run", "--input", wasteful_spec(folder), "--runner", "host", "--budget-builds", "1",
+         "--finalists", "1", "--proposals", ending_waste(folder), "--outdir", folder / "out",
+         "--set", "host.timing_seconds=0.01", "--set", "record.sync=never"});
     REQUIRE_MESSAGE(done.code == 0, done.err);
-    return folder / "out/kernels/softmax_scaled";
+    return folder / "out/kernels/twice";
   }();
   return run;
 }
@@ -168,15 +169,15 @@ TEST_CASE(
     "a host run is exported as a folder that says what it relies on and where it comes from") {
   const TemporaryFolder folder;
   const ProgramResult made =
-      run_program({"export", host_run(), folder / "out/softmax", "--arch", "none"});
+      run_program({"export", host_run(), folder / "out/twice", "--arch", "none"});
   REQUIRE_MESSAGE(made.code == 0, made.err);
   CHECK(made.out.find("CPU timings") != std::string::npos);
-  const fs::path out = folder / "out/softmax";
+  const fs::path out = folder / "out/twice";
   const auto files = files_below(out);
   for (const char* const name :
-       {"softmax_scaled.h", "best_kernel.cu", "original_kernel.cu", "softmax_scaled_driver.c",
-        "softmax_scaled_runtime.c", "softmax_scaled_tvm_ffi.cc", "softmax_scaled_torch.cc",
-        "softmax_scaled_test.cc", "Makefile", "CMakeLists.txt", "README.md", "provenance.json"}) {
+       {"twice.h", "best_kernel.cu", "original_kernel.cu", "twice_driver.c", "twice_runtime.c",
+        "twice_tvm_ffi.cc", "twice_torch.cc", "twice_test.cc", "Makefile", "CMakeLists.txt",
+        "README.md", "provenance.json"}) {
     CAPTURE(name);
     CHECK(std::ranges::find(files, name) != files.end());
   }
