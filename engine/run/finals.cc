@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/base/gumbel.h"
@@ -26,18 +28,39 @@ void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   search_seconds_ += std::max(0.0, seconds - last_seconds_);
   last_seconds_ = seconds;
   if (nominee.reward <= 0) return;
-  ranking_.emplace(-nominee.reward, node);
+  Candidate one{.reward = nominee.reward, .nomination = 0, .node = node, .moves = 0, .code = {}};
   if (options_.final_candidates > options_.finalists) {
     Rng rng(options_.seed, "nominations", index(node));
-    nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
+    one.nomination = nominee.reward + nominee.standard_error * gumbel(rng);
   }
-  Traits& traits = traits_[node];
+  MoveSet moves;
   for (const std::string& move : nominee.moves)
-    traits.moves.push_back(
+    moves.push_back(
         move_numbers_.try_emplace(move, static_cast<std::uint16_t>(move_numbers_.size()))
             .first->second);
-  std::ranges::sort(traits.moves);
-  if (!nominee.binary_key.empty()) traits.code = hash128(nominee.binary_key);
+  std::ranges::sort(moves);
+  const auto [set, is_new] =
+      move_set_numbers_.try_emplace(moves, static_cast<std::uint32_t>(move_sets_.size()));
+  if (is_new) move_sets_.push_back(std::move(moves));
+  one.moves = set->second;
+  if (!nominee.binary_key.empty()) one.code = hash128(nominee.binary_key);
+  candidates_.push_back(one);
+}
+
+const std::vector<Finals::Place>& Finals::ranking() const {
+  if (ranking_.size() != candidates_.size()) {
+    ranking_.resize(candidates_.size());
+    std::iota(ranking_.begin(), ranking_.end(), 0);
+    std::ranges::sort(ranking_, {}, [&](Place place) {
+      return std::pair(-candidates_[place].reward, candidates_[place].node);
+    });
+  }
+  return ranking_;
+}
+
+const Finals::Candidate* Finals::candidate(NodeId node) const {
+  const auto it = std::ranges::find(candidates_, node, &Candidate::node);
+  return it == candidates_.end() ? nullptr : &*it;
 }
 
 void Finals::begin_session() {
@@ -92,7 +115,8 @@ int Finals::left_out() const {
 
 std::vector<Finals::Dismissed> Finals::dismissed() const {
   std::vector<Dismissed> out;
-  for (const auto& [unused, node] : ranking_) {
+  for (const Place place : ranking()) {
+    const NodeId node = candidates_[place].node;
     const Final* const final = find(node);
     if (final != nullptr && final->outcome.status != Status::ok)
       out.push_back({.node = node, .outcome = &final->outcome});
@@ -101,24 +125,23 @@ std::vector<Finals::Dismissed> Finals::dismissed() const {
 }
 
 /// See the class; stable if nothing was refused.
-std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
+std::vector<Finals::Place> Finals::by_doubt(const std::vector<Place>& places) const {
   std::set<std::uint16_t> cleared;
-  std::vector<const std::vector<std::uint16_t>*> refused;
-  const auto moves_of = [&](NodeId node) -> const std::vector<std::uint16_t>& {
-    return traits_.at(node).moves;
+  std::vector<const MoveSet*> refused;
+  const auto moves_of = [&](NodeId node) -> const MoveSet& {
+    return move_sets_[candidate(node)->moves];
   };
   for (const auto& [node, final] : finals_) {
-    if (final.outcome.status == Status::ok)
-      cleared.insert(moves_of(node).begin(), moves_of(node).end());
-    if (is_refusal(final.outcome.status)) refused.push_back(&moves_of(node));
+    const MoveSet& moves = moves_of(node);
+    if (final.outcome.status == Status::ok) cleared.insert(moves.begin(), moves.end());
+    if (is_refusal(final.outcome.status)) refused.push_back(&moves);
   }
   for (const auto& [node, readings] : readings_) {
     if (readings.refused) refused.push_back(&moves_of(node));
   }
-  const auto doubt = [&](NodeId node) {
+  const auto doubt = [&](const MoveSet& moves) {
     int worst = 0;
-    const auto& moves = moves_of(node);
-    for (const auto* const other : refused) {
+    for (const MoveSet* const other : refused) {
       std::size_t suspects = 0, shared = 0;
       for (const std::uint16_t move : *other) {
         if (cleared.contains(move)) continue;
@@ -130,8 +153,11 @@ std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
     }
     return worst;
   };
-  std::vector<NodeId> classes[3];
-  for (const NodeId node : nodes) classes[find(node) != nullptr ? 0 : doubt(node)].push_back(node);
+  std::vector<Place> classes[3];
+  for (const Place place : places) {
+    const Candidate& one = candidates_[place];
+    classes[find(one.node) != nullptr ? 0 : doubt(move_sets_[one.moves])].push_back(place);
+  }
   for (const auto& one : {classes[1], classes[2]})
     classes[0].insert(classes[0].end(), one.begin(), one.end());
   return classes[0];
@@ -139,22 +165,32 @@ std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
 
 Finals::Order Finals::order() const {
   Order out;
-  std::set<NodeId> taken;
+  std::set<Place> taken;
   if (options_.final_candidates > options_.finalists) {
-    std::vector<NodeId> candidates;
-    for (const auto& [unused, node] : nominated_) {
-      if (candidates.size() == static_cast<std::size_t>(options_.final_candidates)) break;
-      candidates.push_back(node);
+    std::vector<Place> first(candidates_.size());
+    std::iota(first.begin(), first.end(), 0);
+    const auto middle =
+        first.begin() + std::min(std::ssize(first), std::ptrdiff_t{options_.final_candidates});
+    std::ranges::partial_sort(first, middle, {}, [&](Place place) {
+      return std::pair(-candidates_[place].nomination, candidates_[place].node);
+    });
+    first.erase(middle, first.end());
+    std::vector<NodeId> nodes;
+    std::map<NodeId, Place> place_of;
+    for (const Place place : first) {
+      nodes.push_back(candidates_[place].node);
+      place_of[nodes.back()] = place;
     }
     Bracket bracket =
-        sequential_halving(candidates, static_cast<std::size_t>(options_.finalists), readings_);
-    out = {.nodes = std::move(bracket.order), .heats = std::move(bracket.due)};
-    taken.insert(candidates.begin(), candidates.end());
+        sequential_halving(nodes, static_cast<std::size_t>(options_.finalists), readings_);
+    for (const NodeId node : bracket.order) out.places.push_back(place_of.at(node));
+    out.heats = std::move(bracket.due);
+    taken.insert(first.begin(), first.end());
   }
-  for (const auto& [unused, node] : ranking_) {
-    const auto read = readings_.find(node);
-    if (!taken.contains(node) && (read == readings_.end() || !read->second.refused))
-      out.nodes.push_back(node);
+  for (const Place place : ranking()) {
+    const auto read = readings_.find(candidates_[place].node);
+    if (!taken.contains(place) && (read == readings_.end() || !read->second.refused))
+      out.places.push_back(place);
   }
   return out;
 }
@@ -178,13 +214,13 @@ std::vector<Finals::Due> Finals::wanted() const {
   if (!order.heats.empty()) return out;
   std::size_t taken = 0;
   std::set<Hash128> codes;
-  for (const auto& [node, unused] : finals_) codes.insert(traits_.at(node).code);
-  for (const NodeId node : by_doubt(order.nodes)) {
+  for (const auto& [node, unused] : finals_) codes.insert(candidate(node)->code);
+  for (const Place place : by_doubt(order.places)) {
     if (taken >= static_cast<std::size_t>(options_.finalists)) break;
-    const Final* const known = find(node);
-    const Hash128& code = traits_.at(node).code;
-    if (known == nullptr && code != Hash128{} && !codes.insert(code).second) continue;
-    if (known == nullptr) out.push_back({.node = node});
+    const Candidate& one = candidates_[place];
+    const Final* const known = find(one.node);
+    if (known == nullptr && one.code != Hash128{} && !codes.insert(one.code).second) continue;
+    if (known == nullptr) out.push_back({.node = one.node});
     if (known == nullptr || !is_refusal(known->outcome.status)) ++taken;
   }
   return out;
@@ -251,9 +287,7 @@ void Finals::require_ranked(NodeId node,
                             const Hash128& key,
                             bool fresh,
                             const std::string& place) const {
-  const bool ranked =
-      std::ranges::any_of(ranking_, [&](const auto& entry) { return entry.second == node; });
-  if (!ranked || !fresh)
+  if (candidate(node) == nullptr || !fresh)
     throw bad_input(place, "final of " + key.short_hex(),
                     "a variant that beat the baseline and has no such outcome yet");
 }
@@ -302,8 +336,10 @@ void Finals::Final::keep(StrategyState& state) {
 }
 
 void Finals::keep(StrategyState& state) {
-  state(traits_, move_numbers_, last_seconds_, search_seconds_, spent_seconds_, longest_run_);
-  state(longest_rest_, ranking_, nominated_, readings_, finals_, baseline_timed_);
+  state(candidates_, move_numbers_, move_sets_, last_seconds_, search_seconds_, spent_seconds_);
+  state(longest_run_, longest_rest_, readings_, finals_, baseline_timed_);
+  for (std::size_t number = 0; state.reads() && number < move_sets_.size(); ++number)
+    move_set_numbers_.emplace(move_sets_[number], static_cast<std::uint32_t>(number));
   bool timed = baseline_.has_value();
   state(timed);
   if (!timed) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -136,14 +137,28 @@ class Finals {
   void keep(StrategyState& state);
 
  private:
+  /// A variant that the search found better than the baseline. Kept for each, hence small.
+  struct Candidate {
+    double reward = 0;
+    double nomination = 0;  // reward + noise
+    NodeId node = kNoNode;
+    std::uint32_t moves = 0;  // of move_sets_
+    Hash128 code;             // of the binary key; zero: unknown
+    void keep(StrategyState& state) { state(reward, nomination, node, moves, code); }
+  };
+  using Place = std::uint32_t;                 // in candidates_
+  using MoveSet = std::vector<std::uint16_t>;  // ascending, of move_numbers_
   /// Possible finalists, first choice first; a non-empty `heats` must be measured first to decide.
   struct Order {
-    std::vector<NodeId> nodes;
+    std::vector<Place> places;
     std::vector<NodeId> heats;
   };
   [[nodiscard]] Order order() const;
   [[nodiscard]] std::vector<Due> wanted() const;
-  [[nodiscard]] std::vector<NodeId> by_doubt(const std::vector<NodeId>& nodes) const;
+  [[nodiscard]] std::vector<Place> by_doubt(const std::vector<Place>& places) const;
+  /// All candidates, the best first.
+  [[nodiscard]] const std::vector<Place>& ranking() const;
+  [[nodiscard]] const Candidate* candidate(NodeId node) const;  ///< null: not a candidate
   void spend(double seconds);
   void learn(double seconds, double run_seconds);
   [[nodiscard]] double usual_allowance() const;
@@ -153,22 +168,16 @@ class Finals {
   ObjectiveFunction search_objective_;
   ObjectiveFunction objective_;  // of this round
   RunOptions options_;
-  /// Kept for every candidate, hence small.
-  struct Traits {
-    std::vector<std::uint16_t> moves;  // ascending, of move_numbers_
-    Hash128 code;                      // of the binary key; zero: unknown
-    void keep(StrategyState& state) { state(moves, code); }
-  };
-  std::map<NodeId, Traits> traits_;
   std::map<std::string, std::uint16_t, std::less<>> move_numbers_;
+  std::map<MoveSet, std::uint32_t> move_set_numbers_;
+  std::vector<MoveSet> move_sets_;  // by number
   double last_seconds_ = 0, search_seconds_ = 0, spent_seconds_ = 0;
   double longest_run_ = 0, longest_rest_ = 0;  // seconds of a finalist: its run, and the rest
-  // (-reward, node): search outcomes better than the baseline
-  std::set<std::pair<double, NodeId>> ranking_;
-  std::set<std::pair<double, NodeId>> nominated_;  // (-(reward + noise), node): of the same nodes
-  std::map<NodeId, Readings> readings_;            // of heats
-  std::map<NodeId, Final> finals_;                 // without the baseline
-  bool baseline_timed_ = false;                    // in this round
+  std::vector<Candidate> candidates_;          // in the order in which they were entered
+  mutable std::vector<Place> ranking_;   // of as many of them as there were when it was asked for
+  std::map<NodeId, Readings> readings_;  // of heats
+  std::map<NodeId, Final> finals_;       // without the baseline
+  bool baseline_timed_ = false;          // in this round
   std::optional<Outcome> baseline_;
 };
 
