@@ -242,9 +242,13 @@ std::string fresh_name(const Unit& unit,
     return !unit.identifiers().contains(name) && !unit.is_defined(name) &&
            (taken == nullptr || !taken->contains(name));
   };
-  std::string out(wish);
+  std::string stem(wish);
+  // cuda_sum, __square: no number behind it makes it another's
+  if (is_cuda_name(stem + "_2"))
+    stem = "own_" + stem.substr(std::min(stem.find_first_not_of('_'), stem.size()));
+  std::string out = stem;
   for (int i = 2; !free(out) || is_keyword(out) || is_cuda_name(out); ++i)
-    out = std::string(wish) + "_" + std::to_string(i);
+    out = stem + "_" + std::to_string(i);
   if (taken != nullptr) taken->insert(out);
   return out;
 }

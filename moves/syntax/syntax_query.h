@@ -77,8 +77,8 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// True if the token sequences are equal: `a+b` and `a + b`.
 [[nodiscard]] bool same_text(const Unit& unit, const Expr& a, const Expr& b);
 
-/// `wish` if the file does not use that name, otherwise wish_2, wish_3, ...; `taken` lists further
-/// names in use.
+/// `wish` if the file does not use that name, otherwise wish_2, wish_3, ...; own_wish where names
+/// that begin like it are CUDA's. `taken` lists further names in use.
 [[nodiscard]] std::string fresh_name(const Unit& unit,
                                      std::string_view wish,
                                      std::set<std::string, std::less<>>* taken = nullptr);

@@ -138,6 +138,14 @@ TEST_CASE("overloads: told apart by the number of arguments, or by their very ty
           kIndex + "  if (i < n) y[i] = same<double>(x[i]);\n") == "there is more than one same");
 }
 
+TEST_CASE("the value of a helper whose name begins like CUDA's own gets a name") {
+  const Normal k(
+      "__device__ float cuda_grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
+      kIndex + "  if (i < n) y[i] = 2 * cuda_grown(x[i]);\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("own_cuda_grown_value"));
+}
+
 TEST_CASE("namespaces and default arguments") {
   const Normal k(
       "namespace detail {\n__device__ float grown(float v, float by = 0.5f, int times = 2) {\n  "

@@ -323,6 +323,9 @@ TEST_CASE("helpers for edits") {
   CHECK(unit.text(whole_lines(unit, s.span, true)) == "    // sets it\n    a[0] = 1;\n");
   CHECK(fresh_name(unit, "fresh") == "fresh_3");
   CHECK(fresh_name(unit, "int") == "int_2");
+  CHECK(fresh_name(unit, "size_t") == "size_t_2");
+  CHECK(fresh_name(unit, "cuda_sum") == "own_cuda_sum");
+  CHECK(fresh_name(unit, "__square") == "own_square");
   CHECK(indented("a;\n\nb;\n", "  ") == "  a;\n\n  b;\n");
   CHECK(line_of(unit, s.span.begin) == 3);
   CHECK(same_text(unit, *s.expr, *s.expr));
