@@ -164,14 +164,15 @@ std::string value_type(const NormalSite& site, const HelperCall& helper) {
 }
 
 /// Identifiers of the file, except those in bodies of device functions.
-std::set<std::string, std::less<>> names_outside(const NormalSite& site) {
+const std::set<std::string, std::less<>>& names_outside(const NormalSite& site) {
+  if (site.names_outside) return *site.names_outside;
+  auto& out = site.names_outside.emplace();
   std::vector<Span> bodies;
   for (const Function* f : site.unit.functions()) {
     if (f != &site.kernel && f->body != nullptr && !f->is_global)
       bodies.push_back({f->parameters_span.begin, f->span.end});
   }
   std::ranges::sort(bodies, {}, &Span::begin);
-  std::set<std::string, std::less<>> out;
   const std::string_view source = site.unit.source();
   std::size_t next = 0, until = 0;
   for (const Token& t : tokenize(source).tokens) {

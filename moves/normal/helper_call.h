@@ -22,6 +22,11 @@ struct NormalSite {
   /// calls.
   std::map<std::string, std::string>& hoisted;
   const model::KernelFacts& facts;
+  // Of the whole text, read once when it is asked for:
+  /// names that it uses outside of its helpers
+  mutable std::optional<std::set<std::string, std::less<>>> names_outside = {};
+  /// how many specialisations it defines of each class template that has any
+  mutable std::optional<std::map<std::string, std::size_t, std::less<>>> specialisations = {};
 
   /// Of the accesses that stand in helpers and macros, whose text no move can change, one is here.
   [[nodiscard]] bool accesses_in(model::Span call) const {

@@ -139,19 +139,22 @@ bool defines_member(const NormalSite& site, const Function& function, std::strin
 /// Specialisations of the class template of this name that the file defines, also those without
 /// functions.
 std::size_t specialisations_of(const NormalSite& site, std::string_view name) {
-  const std::string_view source = site.unit.source();
-  const std::vector<Token> tokens = without_comments(tokenize(source).tokens);
-  std::size_t out = 0;
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    const std::string word = spelling(source, tokens[i]);
-    if ((word != "struct" && word != "class") || spelling(source, tokens[i + 1]) != name) continue;
-    std::size_t k = i + 2;
-    if (k == tokens.size() || spelling(source, tokens[k]) != "<") continue;
-    const auto is_end = [&](const std::string& text) { return text == "{" || text == ";"; };
-    while (k < tokens.size() && !is_end(spelling(source, tokens[k]))) ++k;
-    out += k < tokens.size() && spelling(source, tokens[k]) == "{" ? 1 : 0;
+  if (!site.specialisations) {
+    auto& counts = site.specialisations.emplace();
+    const std::string_view source = site.unit.source();
+    const std::vector<Token> tokens = without_comments(tokenize(source).tokens);
+    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+      const std::string word = spelling(source, tokens[i]);
+      if ((word != "struct" && word != "class") || spelling(source, tokens[i + 2]) != "<") continue;
+      const auto is_end = [&](const std::string& text) { return text == "{" || text == ";"; };
+      std::size_t k = i + 2;
+      while (k < tokens.size() && !is_end(spelling(source, tokens[k]))) ++k;
+      if (k < tokens.size() && spelling(source, tokens[k]) == "{")
+        ++counts[spelling(source, tokens[i + 1])];
+    }
   }
-  return out;
+  const auto it = site.specialisations->find(name);
+  return it == site.specialisations->end() ? 0 : it->second;
 }
 
 /// The class whose members the file defines, the template's own or the only specialisation that the
@@ -171,6 +174,7 @@ const Record* record_of(const NormalSite& site,
     scopes.insert(f->scope);
     if (std::ranges::find(all, f->record) == all.end()) all.push_back(f->record);
   }
+  if (all.empty()) return nullptr;
   const std::vector<std::string>& given = parts[count - 1].arguments;
   const auto special_ones = std::ranges::count_if(
       all, [&](const Record* record) { return !specialised(site, *record).empty(); });
