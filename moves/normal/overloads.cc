@@ -37,6 +37,32 @@ bool is_template(const NormalSite& site, const Expr& call, const Function& f) {
          site.unit.text(call.arg(0)).find('<') != std::string_view::npos;
 }
 
+std::string without_volatile(std::string text) {
+  constexpr std::string_view kWord = "volatile";
+  for (std::size_t at = 0; (at = text.find(kWord, at)) != std::string::npos;)
+    text.erase(at, kWord.size());
+  return without_blanks(text);
+}
+
+/// Of functions that differ in volatile parameters alone, the one without any takes arguments that
+/// are not volatile as they are, the others by a conversion.
+void drop_volatile(const NormalSite& site, std::vector<const Function*>& all) {
+  const auto parameters = [&](const Function* f) {
+    return site.unit.plain_text(f->parameters_span);
+  };
+  const auto is_volatile = [&](const Function* f) {
+    return parameters(f).find("volatile") != std::string::npos;
+  };
+  if (site.unit.text(site.kernel.span).find("volatile") != std::string_view::npos) return;
+  std::erase_if(all, [&, keep = all](const Function* f) {
+    return is_volatile(f) && std::ranges::any_of(keep, [&](const Function* other) {
+             return !is_volatile(other) &&
+                    other->template_parameters.size() == f->template_parameters.size() &&
+                    without_volatile(parameters(other)) == without_volatile(parameters(f));
+           });
+  });
+}
+
 }  // namespace
 
 bool takes_exactly(const NormalSite& site, const Expr& call, const Function& function) {
@@ -49,6 +75,7 @@ bool takes_exactly(const NormalSite& site, const Expr& call, const Function& fun
 }
 
 void keep_chosen(const NormalSite& site, const Expr& call, std::vector<const Function*>& all) {
+  drop_volatile(site, all);
   if (std::ranges::any_of(all, [&](const Function* f) { return is_template(site, call, *f); })) {
     // a function whose parameters are the arguments' types comes before any template
     std::erase_if(all, [keep = all, &site, &call](const Function* f) {

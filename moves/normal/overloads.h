@@ -7,8 +7,8 @@
 namespace warpath {
 
 /// Of several definitions that a call may mean, each of which takes its arguments, leaves the one
-/// that C++ chooses, if that follows from types that are known: it takes no argument worse than
-/// another, and some better. Otherwise all are left.
+/// that C++ chooses, if that follows from types that are known, or from a volatile that only others
+/// have: it takes no argument worse than another, and some better. Otherwise all are left.
 void keep_chosen(const NormalSite& site,
                  const model::Expr& call,
                  std::vector<const model::Function*>& all);

@@ -138,6 +138,19 @@ TEST_CASE("overloads: told apart by the number of arguments, or by their very ty
           kIndex + "  if (i < n) y[i] = same<double>(x[i]);\n") == "there is more than one same");
 }
 
+TEST_CASE("overloads for volatile memory are not those of a kernel without any") {
+  const auto moved = [](const std::string& to, const std::string& from) {
+    return "template <typename T>\n__device__ void moved(" + to + "T* to, const " + from +
+           "T* from, int at) {\n  T one = from[at];\n  to[at] = one;\n}\n";
+  };
+  const std::string all = moved("", "") + moved("volatile ", "") + moved("", "volatile ");
+  const Normal k(all, kIndex + "  if (i < n) moved(y, x, i);\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("float one"));
+  CHECK(refused(all, kIndex + "  volatile float* v = y;\n  if (i < n) moved(v, x, i);\n") ==
+        "there is more than one moved");
+}
+
 TEST_CASE("the value of a helper whose name begins like CUDA's own gets a name") {
   const Normal k(
       "__device__ float cuda_grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
