@@ -394,6 +394,9 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::infinite_lines:
       if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
       break;
+    case InputFamily::few_infinite_lines:
+      if (rule.form == 0 && is_of_few_lines(rule, i)) x = double_of(0x7ff0000000000000ULL);
+      break;
     case InputFamily::masked_infinities:
       if (rule.form == 0 && is_one_of_line(rule, i)) x = double_of(0x7ff0000000000000ULL);
       break;

@@ -82,6 +82,13 @@ inline double bottom_value(const FamilyRule& rule, Word i, double own) {
   return rule.form == 1 ? low : double_of(0xfff0000000000000ULL);
 }
 
+/// True if element `i` lies in a line of InputFamily::few_infinite_lines.
+inline bool is_of_few_lines(const FamilyRule& rule, Word i) {
+  constexpr Word kOneOf = 16;
+  const Word length = rule.row == rule.elements ? 1 : rule.row, line = i / length;
+  return line == 0 || random_word(rule.seed, line, 9) % kOneOf == 0;
+}
+
 /// True if element `i` is the one of InputFamily::masked_infinities in its line, of long ones in
 /// each 1024 elements.
 inline bool is_one_of_line(const FamilyRule& rule, Word i) {

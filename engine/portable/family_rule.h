@@ -69,6 +69,10 @@ enum class InputFamily : int {
   /// others instead.
   bottom,
   infinite_lines,  ///< every other line is infinite, from the second on; in form 1 none is
+  /// one line of 16 is infinite, and the first; of a vector so many elements; in form 1 none is.
+  /// For tensors beside offsets, whose ranges are finite between these, or beside places of which
+  /// -1 is none.
+  few_infinite_lines,
   /// one element of each line is infinite, of long ones one of each 1024; in form 1 none is. For
   /// tensors beside a mask: one of zeros and ones.
   masked_infinities,

@@ -32,10 +32,9 @@ struct FamilyChoice {
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
   [[nodiscard]] Infinities infinities() const {
-    return family == InputFamily::specials ? Infinities::anywhere
-           : against_specials              ? Infinities::beside_zeros
-           : family == InputFamily::infinite_lines || family == InputFamily::masked_infinities
-               ? Infinities::in_lines
+    return family == InputFamily::specials       ? Infinities::anywhere
+           : against_specials                    ? Infinities::beside_zeros
+           : has_infinite_parts(family)          ? Infinities::in_lines
            : family == InputFamily::not_a_number ? Infinities::none_but_nan
            : family == InputFamily::as_declared || family == InputFamily::bottom ? Infinities::none
            : is_near_range_end(family)                                           ? Infinities::made

@@ -138,12 +138,32 @@ bool is_mask(const KernelSpec& spec, const ArgSpec& arg, const Workload& workloa
   return rule && rule->kind == ElementRule::Kind::integer && rule->base == 0 && rule->range == 2;
 }
 
+/// Begins of ranges.
+bool are_offsets(const TensorSpec& content) {
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  return rule != nullptr && rule->kind == InitRule::Kind::csr_row_pointers;
+}
+
+/// Integers that say which lines of other tensors count: begins of ranges, or places from -1 on,
+/// which is none.
+bool leaves_out(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+  if (arg.type != ArgType::tensor || arg.role != ArgRole::input) return false;
+  const TensorSpec content = spec.tensor_of(arg, workload);
+  if (are_offsets(content)) return true;
+  const auto range = draws_each_alone(content) ? free_range(spec, arg, workload, content)
+                                               : std::optional<IntegerRange>();
+  return range && !range->all && range->least == -1 && range->greatest > 1;
+}
+
 /// Families of floating-point tensors that say something about some kernels only.
 bool concerns(InputFamily family,
               const KernelSpec& spec,
               const ArgSpec& arg,
               const Workload& workload) {
   if (family == InputFamily::not_a_number) return looks_for_nan(spec);
+  if (family == InputFamily::few_infinite_lines)
+    return std::ranges::any_of(
+        spec.io.args, [&](const ArgSpec& other) { return leaves_out(spec, other, workload); });
   if (family != InputFamily::masked_infinities) return true;
   return !is_mask(spec, arg, workload) &&
          std::ranges::any_of(spec.io.args,
@@ -194,10 +214,8 @@ Arrangement arrangement_of(const KernelSpec& spec,
     const auto* const of = other.tensor ? std::get_if<InitRule>(&other.tensor->content) : nullptr;
     return of != nullptr && of->row_pointers == arg.name;
   };
-  return rule->kind == InitRule::Kind::csr_row_pointers &&
-                 std::ranges::none_of(spec.io.args, depends)
-             ? Arrangement::offsets
-             : Arrangement::none;
+  return are_offsets(content) && std::ranges::none_of(spec.io.args, depends) ? Arrangement::offsets
+                                                                             : Arrangement::none;
 }
 
 bool arranges(Arrangement arrangement, InputFamily family) {

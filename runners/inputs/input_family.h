@@ -14,7 +14,7 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 46> kInputFamilies{"as_declared",
+inline constexpr std::array<std::string_view, 47> kInputFamilies{"as_declared",
                                                                  "tiny",
                                                                  "huge",
                                                                  "shifted",
@@ -50,6 +50,7 @@ inline constexpr std::array<std::string_view, 46> kInputFamilies{"as_declared",
                                                                  "subnormal",
                                                                  "bottom",
                                                                  "infinite_lines",
+                                                                 "few_infinite_lines",
                                                                  "masked_infinities",
                                                                  "identity",
                                                                  "permutation",
@@ -71,6 +72,10 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 /// does not, in a square or in the order of two factors: stays_in_range() tells where they judge.
 [[nodiscard]] constexpr bool is_near_range_end(InputFamily family) {
   return family >= InputFamily::vast && family <= InputFamily::masked_infinities;
+}
+/// Of those the ones that are infinite in parts, by which results are judged that depend on none.
+[[nodiscard]] constexpr bool has_infinite_parts(InputFamily family) {
+  return family >= InputFamily::infinite_lines && family <= InputFamily::masked_infinities;
 }
 /// Families on which low bits of the inputs decide, or sums cancel.
 [[nodiscard]] constexpr bool needs_whole_mantissa(InputFamily family) {

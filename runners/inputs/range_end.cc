@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "engine/portable/family.h"
+#include "runners/inputs/input_family.h"
 #include "runners/inputs/scaling.h"
 
 namespace warpath {
@@ -61,7 +62,7 @@ bool stays_in_range(InputFamily family,
                     const std::vector<Tensor>& inputs,
                     const Tensor& result,
                     const Tensor& near_one) {
-  if (family == InputFamily::infinite_lines || family == InputFamily::masked_infinities) {
+  if (has_infinite_parts(family)) {
     const auto is_lost = [](double x, double) { return !std::isfinite(x); };
     return agrees(result, near_one, is_lost) && has_finite(result);
   }

@@ -19,6 +19,14 @@
 
 namespace warpath::host {
 
+/// `count` values, of each index one.
+template <class T, class F>
+std::vector<T> filled(int count, F value) {
+  std::vector<T> out;
+  for (int i = 0; i < count; ++i) out.push_back(static_cast<T>(value(i)));
+  return out;
+}
+
 /// Runs kernels of tests/data/host on the executor, past the runner: one compile a file, one
 /// worker.
 class HostBench {

@@ -20,13 +20,6 @@ std::vector<int> iota(int count, int first = 0) {
   return out;
 }
 
-template <class T, class F>
-std::vector<T> filled(int count, F value) {
-  std::vector<T> out;
-  for (int i = 0; i < count; ++i) out.push_back(static_cast<T>(value(i)));
-  return out;
-}
-
 }  // namespace
 
 TEST_SUITE_BEGIN("host_conformance");

@@ -313,7 +313,8 @@ TEST_CASE("every other tensor is far above, those between far below") {
 }
 
 TEST_CASE(
-    "infinities are put beside masks, and NaN where the spec's text says what becomes of it") {
+    "infinities are put beside masks, offsets and places of which -1 is none, and NaN where the "
+    "spec's text says what becomes of it") {
   const auto has = [](const KernelSpec& spec, InputFamily family) {
     const auto choices = stress_choices(spec, spec.workloads.at(0));
     return std::ranges::count(choices, family, &FamilyChoice::family) == 1;
@@ -321,6 +322,11 @@ TEST_CASE(
   const std::string folder = WARPATH_SOURCE_ROOT "/tests/data/integrity/";
   const KernelSpec masked = load_specs(folder + "masked_rows/spec.json").at(0);
   CHECK(has(masked, InputFamily::masked_infinities));
+  for (const char* const name : {"segment_sum", "padded_bag"})
+    CHECK(has(load_specs(folder + name + "/spec.json").at(0), InputFamily::few_infinite_lines));
+  for (const char* const name : {"masked_rows", "take"})
+    CHECK_FALSE(
+        has(load_specs(folder + name + "/spec.json").at(0), InputFamily::few_infinite_lines));
   CHECK_FALSE(has(masked, InputFamily::not_a_number));
   KernelSpec peak = load_specs(folder + "peak_or_nan/spec.json").at(0);
   CHECK_FALSE(has(peak, InputFamily::masked_infinities));

@@ -75,7 +75,8 @@ TEST_CASE("where lines are -infinity what selects is judged, not what computes")
 }
 
 TEST_CASE("where some inputs are infinite, results are judged if the others depend on none") {
-  for (const InputFamily family : {InputFamily::infinite_lines, InputFamily::masked_infinities}) {
+  for (const InputFamily family : {InputFamily::infinite_lines, InputFamily::few_infinite_lines,
+                                   InputFamily::masked_infinities}) {
     const auto judges = [&](const std::vector<double>& results, const std::vector<double>& finite) {
       return stays(family, {}, tensor(DType::f32, results), tensor(DType::f32, finite));
     };

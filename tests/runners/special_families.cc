@@ -47,6 +47,27 @@ TEST_CASE("one element of each line is infinite, of long ones one of each 1024")
   CHECK(Made(InputFamily::masked_infinities, 1, 3).values.bytes == made.own.bytes);
 }
 
+TEST_CASE("the first line is infinite and one of 16 others, of a vector as many elements") {
+  const Made made(InputFamily::few_infinite_lines, 0, 3);
+  int infinite = 0;
+  for (std::int64_t line = 0; line < kMatrices * kLines; ++line) {
+    const bool is = std::isinf(made(line / kLines, line % kLines, 0));
+    infinite += is ? 1 : 0;
+    for (std::int64_t column = 1; column < kRow; ++column)
+      CHECK(std::isinf(made(line / kLines, line % kLines, column)) == is);
+  }
+  CHECK(std::isinf(made(0, 0, 0)));
+  CHECK(infinite > 1);
+  CHECK(infinite < kMatrices * kLines / 8);
+  CHECK(Made(InputFamily::few_infinite_lines, 1, 3).values.bytes == made.own.bytes);
+  const FamilyRule rule = rule_for(InputFamily::few_infinite_lines, 0, 3, {1600});
+  int elements = 0;
+  for (std::uint64_t i = 0; i < rule.elements; ++i)
+    elements += portable::is_of_few_lines(rule, i) ? 1 : 0;
+  CHECK(elements > 50);
+  CHECK(elements < 200);
+}
+
 TEST_CASE("some lines have a few elements that are NaN, or the first, or all, and some have none") {
   const Made made(InputFamily::not_a_number, 0, 3);
   const auto missing = [&](std::int64_t line) {

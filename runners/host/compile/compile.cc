@@ -99,6 +99,15 @@ bool out_of_memory(const std::string& output) {
 
 std::string whole_text(const CompileJob& job, const std::string& translated) {
   std::string text = "#include \"warpath_cuda.h\"\n";
+  // What few kernels name is a tenth of what the compiler would read for the others.
+  constexpr std::pair<const char*, const char*> kRare[] = {{"__v", "warpath_simd.h"},
+                                                           {"half", "warpath_pairs.h"},
+                                                           {"bfloat16", "warpath_pairs.h"},
+                                                           {"inv", "warpath_inverse.h"}};
+  for (const auto& [name, header] : kRare) {
+    if (translated.find(name) != std::string::npos)
+      text += std::string("#include \"") + header + "\"\n";
+  }
   for (const auto& [name, value] : job.macros) text += "#define " + name + " " + value + "\n";
   text += "#line 1 \"kernel.cu\"\n" + translated + "\n#line 1 \"entry\"\nWARPATH_ENTRIES(";
   for (const auto& kernel : job.kernels)

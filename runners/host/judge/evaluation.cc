@@ -249,7 +249,7 @@ class Evaluation {
       const auto set = context_.families.of_family(workload, choice);
       if (!set) continue;
       LaunchCommand next =
-          command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
+          command(w, kSchedules[made % std::size(kSchedules)], placement_on(choice));
       next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
       if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
     }

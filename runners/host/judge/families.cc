@@ -65,6 +65,13 @@ std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload&
   return out;
 }
 
+Placement placement_on(const FamilyChoice& choice) {
+  constexpr int kLeast = 2, kGreatest = 3;
+  if (choice.family != InputFamily::one_value || choice.form < kLeast || choice.form > kGreatest)
+    return Placement::canaries;
+  return (choice.form == kLeast) != choice.but_for_one ? Placement::fence_before : Placement::fence;
+}
+
 Families::Families(const KernelSpec& spec,
                    Oracle& oracle,
                    Baseline& baseline,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runners/host/execute/buffer.h"
 #include "runners/host/judge/baseline.h"
 #include "runners/host/judge/oracle.h"
 #include "runners/host/options.h"
@@ -27,6 +28,10 @@ struct SharedBuffer {
 /// with an output, or read tensors of equal type and size.
 [[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec,
                                                        const Workload& workload);
+
+/// Where all integers are at an end of their range, tensors begin or end at unmapped pages: they
+/// may be places, or say that there is none.
+[[nodiscard]] Placement placement_on(const FamilyChoice& choice);
 
 /// Inputs of other families, and inputs for launches on shared buffers, that the spec's own kernel
 /// handles correctly; where it fails, candidates are not judged. Made on first use and kept.

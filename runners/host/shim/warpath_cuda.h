@@ -46,10 +46,10 @@
 #define __CUDA_ARCH__ 900
 #define __WARPATH_HOST__ 1
 
-#define threadIdx (warpath_thread.thread_index)
-#define blockIdx (warpath_thread.block_index)
-#define blockDim (warpath_thread.block_dim)
-#define gridDim (warpath_thread.grid_dim)
+#define threadIdx (uint3{warpath_thread.thread_index.x, warpath_thread.thread_index.y, warpath_thread.thread_index.z})
+#define blockIdx (uint3{warpath_thread.block_index.x, warpath_thread.block_index.y, warpath_thread.block_index.z})
+#define blockDim (dim3{warpath_thread.block_dim.x, warpath_thread.block_dim.y, warpath_thread.block_dim.z})
+#define gridDim (dim3{warpath_thread.grid_dim.x, warpath_thread.grid_dim.y, warpath_thread.grid_dim.z})
 #define warpSize 32
 
 #undef assert

@@ -1,0 +1,8 @@
+extern "C" __global__ void label_loss(const float* x, const int* label, float* loss, int R, int C) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= R) return;
+  const float* const row = x + static_cast<long long>(r) * C;
+  float most = row[0];
+  for (int j = 1; j < C; ++j) most = fmaxf(most, row[j]);
+  loss[r] = label[r] < 0 ? 0 : most - row[label[r]];
+}
