@@ -94,13 +94,13 @@ std::size_t TritonInterpreter::add(const KernelSpec& spec,
     if (arg.is_meta) constants[arg.name] = json_of(scalar_value(arg, workload).value());
   }
   const std::string text = hash128(own.source).hex() + ".py";
-  const json launch{{"inputs", add_inputs(spec, workload)},
-                    {"text", folder_ / text},
-                    {"kernel", own.kernel_name},
-                    {"constants", std::move(constants)},
-                    {"grid", evaluate(launch_for(spec, own, workload),
-                                      spec.bindings(workload, own.tunables), "launch")
-                                 .grid}};
+  json launch{{"inputs", add_inputs(spec, workload)},
+              {"text", folder_ / text},
+              {"kernel", own.kernel_name},
+              {"constants", std::move(constants)},
+              {"grid", evaluate(launch_for(spec, own, workload),
+                                spec.bindings(workload, own.tunables), "launch")
+                           .grid}};
   return find_or_add(known_launches_, launches_, launch.dump(), [&] {
     put_text(folder_ / text, own.source);
     return launch;
