@@ -58,9 +58,9 @@ int deploy_run(const Arguments& arguments, const Program& program) {
   // a patch calls the launcher, which chooses among kernels; in place there can be one
   const Shipment shipment(folder,
                           project.patch.empty() ? Shipment::Of::best : Shipment::Of::portfolio);
-  if (shipment.spec().kernel_type != KernelType::cuda)
-    throw bad_input(folder, "a run whose kernels are not CUDA C++",
-                    "one with kernel_type cuda: warpath export writes others with a launcher");
+  if (shipment.spec().kernel_type == KernelType::ptx)
+    throw bad_input(folder, "a run whose kernels are PTX",
+                    "one in CUDA C++ or Triton: warpath export writes PTX with a launcher");
   if (!shipment.refusal().empty()) {
     say(folder + ": " + shipment.refusal() + "; nothing is deployed");
     return kNotAsExpected;

@@ -92,6 +92,17 @@ Interval between(const Bound& least, const Bound& greatest) {
   return TritonInterval{*least, *greatest, false};
 }
 
+/// x[:, None]: the same elements in another shape.
+bool reshapes(const Node& node) {
+  if (!node.is(NodeKind::subscript)) return false;
+  for (std::size_t i = 1; i < node.children.size(); ++i) {
+    const Node& part = *node.children[i];
+    const bool keeps = part.is(NodeKind::slice) && part.children.empty();
+    if (!keeps && !(part.is(NodeKind::name) && part.text == "None")) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::size_t> triton_axis(const Node& call) {
@@ -131,17 +142,9 @@ Interval TritonBounds::of(const Node& node) {
     case NodeKind::call:
       return call(node);
     case NodeKind::method:
-      return node.text == "to" ? of(*node.children[0]) : std::nullopt;
-    case NodeKind::subscript: {
-      // x[:, None]: the same elements in another shape
-      for (std::size_t i = 1; i < node.children.size(); ++i) {
-        const Node& part = *node.children[i];
-        const bool reshapes = (part.is(NodeKind::slice) && part.children.empty()) ||
-                              (part.is(NodeKind::name) && part.text == "None");
-        if (!reshapes) return std::nullopt;
-      }
-      return of(*node.children[0]);
-    }
+      return node.text == "to" && converts_exactly(node) ? of(*node.children[0]) : std::nullopt;
+    case NodeKind::subscript:
+      return reshapes(node) ? of(*node.children[0]) : std::nullopt;
     case NodeKind::binary:
       return binary(node);
     default:
@@ -154,11 +157,19 @@ Interval TritonBounds::name(std::string_view name) {
     const auto value = values_.find(name);
     if (!kernel_.is_kept(name)) return std::nullopt;
     if (kernel_.is_constant(name)) {
-      return value == values_.end() ? std::nullopt : exactly(constant(name, value->second));
+      // an argument that is passed is none of the constants, whatever its name
+      const ArgSpec* const own = context_.spec.io.find(name);
+      const bool given =
+          context_.variant.tunables.contains(name) || (own != nullptr && own->is_meta);
+      return value == values_.end() || !given ? std::nullopt
+                                              : exactly(constant(name, value->second));
     }
     const ArgSpec& argument = *kernel_.argument(name);
     const auto passed = values_.find(argument.name);
-    if (argument.type != ArgType::integer || passed == values_.end()) return std::nullopt;
+    // differences of unsigned integers wrap around
+    if (argument.type != ArgType::integer || !info(argument.dtype).is_signed ||
+        passed == values_.end())
+      return std::nullopt;
     return exactly(checked(passed->second, std::to_string(passed->second)));
   }
   const auto at = kernel_.definition(name);
@@ -188,7 +199,10 @@ Interval TritonBounds::loop(const Node& range) {
     if (!one) return std::nullopt;
     ends.push_back(*one);
   }
-  if (ends.empty() || ends.size() > 3) return std::nullopt;
+  const bool names_ends = std::ranges::any_of(
+      std::initializer_list<std::string_view>{"arg1", "arg2", "step"},
+      [&](std::string_view keyword) { return range.argument(keyword) != nullptr; });
+  if (ends.empty() || ends.size() > 3 || names_ends) return std::nullopt;
   const TritonInterval start = ends.size() == 1 ? *exactly(number(0)) : ends[0];
   const TritonInterval& end = ends.size() == 1 ? ends[0] : ends[1];
   const TritonInterval step = ends.size() == 3 ? ends[2] : *exactly(number(1));
@@ -237,9 +251,17 @@ Interval TritonBounds::call(const Node& node) {
                  : between(a->least.value > b->least.value ? a->least : b->least,
                            a->greatest.value > b->greatest.value ? a->greatest : b->greatest);
   }
-  if (node.text.ends_with(".to"))
+  if (node.text.ends_with(".to") && converts_exactly(node))
     return name(node.text.substr(0, node.text.size() - std::string_view(".to").size()));
   return std::nullopt;
+}
+
+/// The type that `.to()` names holds all integers that are followed.
+bool TritonBounds::converts_exactly(const Node& call) const {
+  const Node* type = call.argument(std::size_t{0});
+  if (type == nullptr) type = call.argument(std::string_view("dtype"));
+  return type != nullptr && (kernel_.text().text(type->outer) == kernel_.of_language("int32") ||
+                             kernel_.text().text(type->outer) == kernel_.of_language("int64"));
 }
 
 /// The places of a matrix in another order are the same places.
@@ -337,6 +359,7 @@ Bound TritonBounds::bound(const Expression::Node& node) const {
 }
 
 bool TritonBounds::holds(const Node& comparison) {
+  if (reshapes(comparison)) return holds(*comparison.children[0]);
   if (!comparison.is(NodeKind::comparison)) return false;
   depth_ = 0;
   const std::set<std::string> before = conditions_;

@@ -46,6 +46,7 @@ class TritonBounds {
   [[nodiscard]] std::optional<TritonInterval> call(const python::Node& node);
   [[nodiscard]] std::optional<TritonInterval> swizzled(const python::Node& call,
                                                        std::size_t target);
+  [[nodiscard]] bool converts_exactly(const python::Node& call) const;
   [[nodiscard]] std::optional<TritonInterval> binary(const python::Node& node);
   [[nodiscard]] std::optional<TritonInterval> quotient(const TritonInterval& a,
                                                        const TritonInterval& b,

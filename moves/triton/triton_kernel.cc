@@ -161,6 +161,11 @@ std::optional<std::size_t> TritonKernel::definition(std::string_view name) const
   return it->second.front();
 }
 
+std::span<const std::size_t> TritonKernel::definitions(std::string_view name) const {
+  const auto it = definitions_.find(name);
+  return it == definitions_.end() ? std::span<const std::size_t>() : it->second;
+}
+
 bool TritonKernel::is_kept(std::string_view parameter) const {
   return !definitions_.contains(parameter);
 }

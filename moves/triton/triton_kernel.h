@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ class TritonKernel {
   /// The one statement that gives a local its value; nullopt for parameters, and for names that get
   /// several.
   [[nodiscard]] std::optional<std::size_t> definition(std::string_view name) const;
+  /// All statements that give a name a value, in order.
+  [[nodiscard]] std::span<const std::size_t> definitions(std::string_view name) const;
   /// Nothing in the body gives the parameter another value.
   [[nodiscard]] bool is_kept(std::string_view parameter) const;
   /// `found` holds for the node or for one that its value is computed from.

@@ -4,6 +4,7 @@
 #include "moves/edit/span_rewrite.h"
 #include "moves/triton/triton_bounds.h"
 #include "moves/triton/triton_move.h"
+#include "moves/triton/triton_shapes.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -15,6 +16,8 @@ using python::Statement;
 using python::StatementKind;
 
 constexpr std::string_view kMasksSite = "masks";
+/// Position behind mask and other value of a load, value and mask of a store.
+constexpr std::size_t kBehindMask = 3;
 
 /// Masks, or conditions of them, that hold for all elements of all programs are dropped: with the
 /// sizes of the workloads the grid and the tiles divide what they cover. An assertion at the head
@@ -50,6 +53,9 @@ class TritonMaskOff final : public Move {
       if (other == nullptr && !access.store) other = access.call->argument(std::size_t{2});
       // what is loaded there is an access of its own
       if (loads(kernel, *mask) || (other != nullptr && loads(kernel, *other))) continue;
+      // what stands behind them by position would move to their places
+      if (access.call->argument(kBehindMask) != nullptr) continue;
+      if (!access.store && !keeps_shape(kernel, access, *mask, other)) continue;
       std::vector<const Node*> left;
       const bool named = mask->is(NodeKind::name);
       const Node& whole = named ? defined(kernel, *mask) : *mask;
@@ -84,6 +90,19 @@ class TritonMaskOff final : public Move {
     bool found = false;
     python::walk(node, [&](const Node& one) { found = found || kernel.calls(one, "load"); });
     return found;
+  }
+
+  /// What is loaded has the shape of its addresses: mask and other value give it no more elements.
+  static bool keeps_shape(const TritonKernel& kernel,
+                          const TritonAccess& access,
+                          const Node& mask,
+                          const Node* other) {
+    if (access.address == nullptr) return false;
+    TritonShapes shapes(kernel);
+    const auto address = shapes.of(*access.address);
+    auto whole = broadcast(address, shapes.of(mask));
+    if (other != nullptr) whole = broadcast(whole, shapes.of(*other));
+    return whole && whole == address;
   }
 
   /// The value of a name that has one; the name itself otherwise.

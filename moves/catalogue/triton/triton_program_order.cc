@@ -162,6 +162,7 @@ class TritonProgramOrder final : public TritonMove {
     // a helper that asks for its program would get the old one
     if (kernel.text().count("program_id") != calls.seen)
       return why = "program_id stands where it is not read", std::vector<Edit>{};
+    if (waits(kernel)) return why = "programs may wait for each other", std::vector<Edit>{};
     for (const Workload* const workload : workloads_of(context)) {
       const LaunchNumbers numbers =
           evaluate(launch_for(context.spec, context.variant, *workload),
@@ -172,6 +173,32 @@ class TritonProgramOrder final : public TritonMove {
     if (calls.ids[0].empty()) return why = "the grid has one axis or none", std::vector<Edit>{};
     return calls.ids[1].empty() ? one_axis(context, kernel, calls, group, why)
                                 : two_axes(kernel, calls, group, why);
+  }
+
+  /// A `while` loop goes on until memory has another value, which a program that comes later may be
+  /// to write.
+  static bool waits(const TritonKernel& kernel) {
+    const auto looks = [&](const Node& node) {
+      return kernel.calls(node, "load") ||
+             (node.is(NodeKind::call) && node.text.starts_with(kernel.of_language("atomic_")));
+    };
+    for (std::size_t loop = kernel.first(); loop < kernel.last(); ++loop) {
+      const Statement& one = kernel.statement(loop);
+      if (one.word != "while") continue;
+      if (one.value == nullptr) return true;
+      bool found = false;
+      python::walk(*one.value, [&](const Node& node) {
+        found = found || looks(node);
+        if (!node.is(NodeKind::name)) return;
+        for (const std::size_t at : kernel.definitions(node.text)) {
+          if (kernel.text().is_within(at, loop))
+            found = found || kernel.statement(at).value == nullptr ||
+                    kernel.reaches(*kernel.statement(at).value, looks);
+        }
+      });
+      if (found) return true;
+    }
+    return false;
   }
 
   /// A load whose address does not depend on both of what tells programs apart.

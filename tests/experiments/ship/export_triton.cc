@@ -128,7 +128,7 @@ TEST_CASE("a run in Triton is exported as Python that is imported without Triton
             "o is no dense tensor of torch.float32"});
   const json provenance = json::parse(read_file(fs::path(out) / "provenance.json"));
   for (const auto& [name, hash] : provenance["files"].items())
-    CHECK(hash128(read_file(fs::path(out) / name)).hex() == hash);
+    CHECK(hash128(read_file(fs::path(out) / name)).hex() == hash.get<std::string>());
 }
 
 TEST_CASE("its machine code has a launcher in C, which knows what it was compiled for") {
@@ -192,33 +192,33 @@ TEST_CASE("a run in PTX is exported as machine code with a launcher in C") {
   CHECK(read_file(fs::path(out) / "code/best.sm_90a.ptx").find("mov.u32 %r1, 64;") !=
         std::string::npos);
   check_compiles(out, "scale");
-}
 
-TEST_CASE("what is for kernels in CUDA C++ alone is refused in one line") {
-  const TemporaryFolder folder;
-  test::record_gpu_run(folder / "run", softmax(), two_rows(softmax()));
   fs::create_directory(folder / "app");
-  write_file(folder / "app/softmax.py", softmax().source);
+  write_file(folder / "app/scale.ptx", spec.source);
   write_file(folder / "project.json", json{{"root", "app"},
-                                           {"target_file", "softmax.py"},
+                                           {"target_file", "scale.ptx"},
                                            {"build_command", "true"},
                                            {"test_command", "true"},
                                            {"benchmark_command", "true"}}
                                           .dump());
+  const ProgramResult deployed =
+      run_program({"deploy", folder / "run", "--project", folder / "project.json"});
+  CHECK(deployed.code == 64);
+  CHECK(lines_of(deployed.err).size() == 1);
+  CHECK(deployed.err.find("a run whose kernels are PTX") != std::string::npos);
+}
+
+TEST_CASE("a run in Triton is no solution for benchmarks of CUDA C++: one line says so") {
+  const TemporaryFolder folder;
+  test::record_gpu_run(folder / "run", softmax(), two_rows(softmax()));
   const std::string data = (source_root() / "tests/data/exchange").string();
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"export", folder / "run", folder / "new", "--as", "kernelbench",
-                                 "--definition", data + "/definition.json", "--workloads",
-                                 data + "/workloads.jsonl"},
-        {"deploy", folder / "run", "--project", folder / "project.json"}}) {
-    const ProgramResult refused = run_program(words);
-    CAPTURE(words[0]);
-    CAPTURE(refused.err);
-    CHECK(refused.code == 64);
-    CHECK(lines_of(refused.err).size() == 1);
-    CHECK(refused.err.find("not CUDA C++") != std::string::npos);
-    CHECK_FALSE(fs::exists(folder / "new"));
-  }
+  const ProgramResult refused =
+      run_program({"export", folder / "run", folder / "new", "--as", "kernelbench", "--definition",
+                   data + "/definition.json", "--workloads", data + "/workloads.jsonl"});
+  CHECK(refused.code == 64);
+  CHECK(lines_of(refused.err).size() == 1);
+  CHECK(refused.err.find("not CUDA C++") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "new"));
 }
 
 TEST_SUITE_END();

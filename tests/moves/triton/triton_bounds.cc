@@ -14,10 +14,11 @@ namespace {
 /// "least .. greatest", each as a value and as Python, of the last line's value; "?" if unknown.
 std::string bounds(const std::string& lines) {
   const TritonCase one(
-      "output: float32 y[n]\nscalar: int32 n = 1000\nscalar: int32 m = 64\ngrid: ceil_div(n, T); "
+      "output: float32 y[n]\nscalar: int32 n = 1000\nscalar: int32 m = 64\nscalar: uint32 u = "
+      "8\nscalar: int32 w = 5\ngrid: ceil_div(n, T); "
       "m\n"
       "block: 128\ntunable: T = 32 of 16, 32, 64\ntunable: num_warps = 4 of 4, 8\n",
-      "(y, n, m, T: tl.constexpr, D: tl.constexpr = 3):\n" + lines);
+      "(y, n, m, u, v, T: tl.constexpr, D: tl.constexpr = 3, w: tl.constexpr = 4):\n" + lines);
   const MoveContext context = one.context();
   const TritonKernel kernel(context);
   REQUIRE(kernel.problem().empty());
@@ -60,6 +61,8 @@ TEST_CASE("a loop's variable is below its end, and one step below where all is k
   CHECK(bounds("    p = tl.program_id(1)\n    for i in range(p, n, 7):\n        i\n") ==
         "0 .. 999");
   CHECK(bounds("    for i in range(m, n, 0 - T):\n        i\n") == "?");
+  CHECK(bounds("    p = tl.program_id(1)\n    for i in tl.range(p, 0, step=-1):\n        i\n") ==
+        "?");
 }
 
 TEST_CASE("what is not certain has no bounds") {
@@ -67,7 +70,9 @@ TEST_CASE("what is not certain has no bounds") {
        {"    tl.load(y)\n", "    D\n", "    num_warps\n", "    i = 1\n    i = 2\n    i\n",
         "    i = 1\n    i += 2\n    i\n", "    n = 3\n    n\n", "    i = i + 1\n    i\n",
         "    (0 - tl.arange(0, 4)) * 2\n", "    n // (m - 64)\n", "    tl.arange(0, 4)[2]\n",
-        "    n * n * n * n\n", "    for i in tl.static_range(4):\n        i\n"})
+        "    n * n * n * n\n", "    tl.arange(0, 256).to(tl.int8)\n",
+        "    i = 0 - n\n    i.to(tl.uint32)\n", "    u\n", "    w\n",
+        "    for i in tl.static_range(4):\n        i\n"})
     CHECK_MESSAGE(bounds(lines) == "?", lines);
 }
 

@@ -162,6 +162,42 @@ TEST_CASE("a mask whose names may have other values stays") {
   CHECK(noted.after("triton_mask_off@masks") == "a comment stands in a mask");
 }
 
+TEST_CASE("a condition holds in any shape") {
+  const TritonCase one =
+      doubled(1024,
+              "    i = tl.program_id(0) * T + tl.arange(0, T)\n    tl.store(y + i[None, :], 1.0, "
+              "mask=(i < n)[None, :] & (n > 0))\n");
+  CHECK(has(one.after("triton_mask_off@masks"), "tl.store(y + i[None, :], 1.0)"));
+}
+
+TEST_CASE("a mask that gives what is loaded its shape stays") {
+  const std::string index = "    i = tl.program_id(0) * T + tl.arange(0, T)\n";
+  const auto after = [&](const std::string& load) {
+    return doubled(1024, index + load + "    tl.store(y + i, tl.sum(v, axis=0))\n")
+        .after("triton_mask_off@masks");
+  };
+  const char* const none = "no mask is known to hold everywhere";
+  CHECK(
+      after("    r = tl.arange(0, 8)\n    v = tl.load(x + i[None, :], (r[:, None] < 8) & (i[None, "
+            ":] < n), 0.0)\n") == none);
+  CHECK(after("    v = tl.load(x + i[None, :], mask=i[None, :] < n, other=tl.zeros((8, T), "
+              "tl.float32))\n") == none);
+  CHECK(has(after("    r = tl.arange(0, 8)\n    v = tl.load(x + i[None, :] + r[:, None] * 0, (r[:, "
+                  "None] < 8) & (i[None, :] < n), 0.0)\n"),
+            "tl.load(x + i[None, :] + r[:, None] * 0)"));
+  // a store writes the same elements, once or several times
+  const TritonCase one = doubled(
+      1024, index + "    tl.store(y + i[None, :], 1.0, mask=tl.arange(0, 8)[:, None] < 8)\n");
+  CHECK(has(one.after("triton_mask_off@masks"), "tl.store(y + i[None, :], 1.0)"));
+}
+
+TEST_CASE("a mask stays where dropping it would move what stands behind it") {
+  CHECK(doubled(1024,
+                "    i = tl.program_id(0) * T + tl.arange(0, T)\n    tl.store(y + i, 1.0, i < n, "
+                "None)\n")
+            .after("triton_mask_off@masks") == "no mask is known to hold everywhere");
+}
+
 TEST_CASE("a mask holds for every size of the workloads or stays") {
   TritonCase one = doubled(1024, kTwice);
   one.spec.workloads.push_back(one.spec.workloads.front());
@@ -296,6 +332,19 @@ TEST_CASE("programs that share nothing, or have an order already, keep theirs") 
             "tl.store(y + i, tl.load(x + i))\n") == "programs share no operands");
   CHECK(why("    i = tl.program_id(n) + tl.arange(0, T)\n    tl.store(y + i, 1.0)\n") ==
         "program_id stands where it is not read");
+}
+
+TEST_CASE("programs that may wait for each other keep their order") {
+  const auto offered = [](const std::string& lines) {
+    return !product(kGridOfTwo, kTwoAxes + lines).offered("triton_program_order").empty();
+  };
+  CHECK_FALSE(offered("    while tl.atomic_add(b, 0) < row:\n        pass\n"));
+  CHECK_FALSE(
+      offered("    z = tl.load(b)\n    while z < row:\n        z = tl.load(b, "
+              "volatile=True)\n"));
+  CHECK_FALSE(offered("    z = 0\n    while z if z else row:\n        z += 1\n"));
+  CHECK(
+      offered("    z = tl.load(b)\n    while z < row:\n        tl.load(b + z)\n        z += 1\n"));
 }
 
 TEST_CASE("calls of odd forms are survived") {
