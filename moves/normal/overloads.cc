@@ -41,7 +41,8 @@ std::string without_volatile(std::string text) {
   constexpr std::string_view kWord = "volatile";
   for (std::size_t at = 0; (at = text.find(kWord, at)) != std::string::npos;)
     text.erase(at, kWord.size());
-  return without_blanks(text);
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
 }
 
 /// Of functions that differ in volatile parameters alone, the one without any takes arguments that
