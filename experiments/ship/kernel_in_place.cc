@@ -1,13 +1,13 @@
 #include "experiments/ship/kernel_in_place.h"
 
+#include <optional>
+
 #include "engine/base/diff.h"
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "moves/contract/contract_text.h"
 #include "moves/patch/patch.h"
 #include "moves/triton/python_text.h"
-
-#include <optional>
 
 namespace warpath {
 namespace {
