@@ -210,12 +210,12 @@ class FileItems {
     if (called && body) forget_locals(item);
     item.record = !called && body && !special && is_record(begin, declared);
     const bool opens = text(begin) == "using" && text(begin + 1) == "namespace";
-    item.elsewhere = text(begin) == "using" && text(begin + 2) == "::" && text(i) == ";" &&
-                     !namespaces_.contains(text(begin + 1)) &&
-                     !kKnownScopes.contains(text(begin + 1));
+    const bool brings = text(begin) == "using" && text(begin + 2) == "::" && text(i) == ";";
+    const bool dissolved = brings && namespaces_.contains(text(begin + 1));
+    item.elsewhere = brings && !dissolved && !kKnownScopes.contains(text(begin + 1));
     item.always = opens && text(begin + 2) != "std" && !namespaces_.contains(text(begin + 2)) &&
                   options_.keeps_namespace && options_.keeps_namespace(text(begin + 2));
-    if ((!kernel || own) && !host && (!opens || item.always)) items_.push_back(item);
+    if ((!kernel || own) && !host && (!opens || item.always) && !dissolved) items_.push_back(item);
     return i + 1;
   }
 
@@ -292,14 +292,26 @@ class FileItems {
   Names namespaces_;  ///< that the file opens
 };
 
+/// A number of 32 bits or more, which C++ has functions for.
+bool is_wide_number(const std::string& type) {
+  const auto dtype = model::dtype_of_type(type);
+  return dtype && info(*dtype).size_bytes >= 4;
+}
+
 /// min and max of numbers, which a project has in a namespace of its own.
 bool is_built_in(const Item& item) {
   const bool named = item.declares.contains("min") || item.declares.contains("max");
-  return named && !item.takes.empty() &&
-         std::ranges::all_of(item.takes, [](const std::string& type) {
-           const auto dtype = model::dtype_of_type(type);
-           return dtype && info(*dtype).size_bytes >= 4;
-         });
+  return named && !item.takes.empty() && std::ranges::all_of(item.takes, is_wide_number);
+}
+
+/// `exp(half)` and the like: what a project has of a function of CUDA's for a type that nothing
+/// `wanted` has.
+bool overloads_library(const Item& item, const Names& wanted) {
+  const auto unused = [&](const std::string& type) {
+    return !type.empty() && !is_wide_number(type) && !wanted.contains(type);
+  };
+  return std::ranges::any_of(item.declares, model::is_library_function) &&
+         std::ranges::any_of(item.takes, unused);
 }
 
 /// float4, half2: what operators are written for that CUDA has none for.
@@ -399,7 +411,7 @@ std::string kernel_text(const model::Unit& unit,
         !item.takes.empty() && std::ranges::any_of(item.declares, [&](const std::string& name) {
           return overloads[name] > 1;
         });
-    return std::ranges::any_of(item.special, unknown) ||
+    return std::ranges::any_of(item.special, unknown) || overloads_library(item, wanted) ||
            (one_of_several && !foreign_scope(file.text_of(item), declared).empty()) ||
            (one_of_several && std::ranges::any_of(item.takes, [&](const std::string& type) {
               const std::size_t scope = type.rfind("::");

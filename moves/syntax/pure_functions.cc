@@ -92,16 +92,13 @@ bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget)
     // declared here, or overloaded: its own, whatever its name
     if (f->name == name && f->record == nullptr) return false;
   }
-  std::string_view plain = name;
-  if (plain.starts_with("::")) plain.remove_prefix(2);
-  if (plain.starts_with("std::")) plain.remove_prefix(5);
-  if (is_stem(plain) || is_conversion(plain)) return true;
-  if (plain == "numeric_limits" || name == "cuda::std::numeric_limits") {
+  if (name == "numeric_limits" || name == "std::numeric_limits" ||
+      name == "cuda::std::numeric_limits") {
     return std::ranges::none_of(unit.functions(), [](const Function* f) {
       return f->record != nullptr && f->record->name == "numeric_limits";
     });
   }
-  return plain.size() > 1 && plain.ends_with('f') && is_stem(plain.substr(0, plain.size() - 1));
+  return is_library_function(name);
 }
 
 }  // namespace
@@ -116,6 +113,13 @@ const Expr* returned_expression(const Function& function) {
     if (value == nullptr) return nullptr;
   }
   return value;
+}
+
+bool is_library_function(std::string_view name) {
+  if (name.starts_with("::")) name.remove_prefix(2);
+  if (name.starts_with("std::")) name.remove_prefix(5);
+  return is_stem(name) || is_conversion(name) ||
+         (name.size() > 1 && name.ends_with('f') && is_stem(name.substr(0, name.size() - 1)));
 }
 
 bool is_pure_function(const Unit& unit, std::string_view name) {

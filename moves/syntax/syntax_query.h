@@ -69,6 +69,9 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// indices): maths, conversions, vector constructors, and `__device__` functions of the file whose
 /// body is one return of a pure expression.
 [[nodiscard]] bool is_pure_function(const Unit& unit, std::string_view name);
+/// True if CUDA or C++ has a function of this name without side effects: maths, conversions, vector
+/// constructors.
+[[nodiscard]] bool is_library_function(std::string_view name);
 /// The returned expression of a helper function that consists of one return; null otherwise.
 [[nodiscard]] const Expr* returned_expression(const Function& function);
 /// True if the name occurs in the expression as a variable (not as a member).

@@ -4,9 +4,9 @@ Every kernel of the .cu and .cuh files of the folders (one a repository) gets a 
 the kernel and what it names, here and in headers. What a file includes of its own repository is put in its place first, and a library's device
 header (.cuh) that another one of the folders has. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
 
-With --run each kernel that the host runner can run without the rest of its file is run there on a small synthetic spec, and then what every move
-that restructures it makes of it, with the kernel itself as the reference: integers bit by bit, floats within rounding. Nothing is timed. Kernels are
-run in an order drawn by their names: those that were run until a limit are a fair sample. With --outdir a later call goes on where one ended.
+With --run each kernel that the host runner can run without the rest of its file is run there on a small synthetic spec, or where that does not fit on
+the one that `warpath init` drafts, and then what every move that restructures it makes of it, with the kernel itself as the reference: integers bit by
+bit, floats within rounding. Nothing is timed. Kernels are run in an order drawn by their names: those that were run until a limit are a fair sample. With --outdir a later call goes on where one ended.
 
 On another machine: what asks the moves (--program) in bin/ of a bundle, whose lib/ it finds, and a C++ compiler there.
 """
@@ -21,7 +21,7 @@ import re
 import statistics
 import tempfile
 
-from measurements.common import ROOT, Failed, execute, expect, read_lines, say, shared, time_is_over, write_result
+from measurements.common import ROOT, Failed, execute, expect, read_lines, run, say, shared, time_is_over, write_result
 
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
 GUARD = {"point_a_thread"}  # a guard instead of a loop over the grid
@@ -100,8 +100,22 @@ def asked(args, file, kernel=None):
             done = execute([args.program, text, *file.own], seconds=args.seconds)
         else:
             done = execute([args.program, "--run", text, kernel], seconds=args.run_seconds)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        if kernel is not None:
+            lines = [line if line["untouched"] == "ok" else run_as_drafted(args, text, f"{kernel}:{number}", line) for number, line in enumerate(lines, 1)]
     return {"repository": file.folder.name, "file": file.name, "kernel": kernel, "status": done.returncode, "lines": lines}
+
+
+def run_as_drafted(args, text, kernel, line):
+    """The line of a kernel that the synthetic spec does not fit, or what becomes of the spec that `warpath init` drafts, if that fits."""
+    if "cannot run on the host" in line["log"]:
+        return line
+    spec = text.with_name("drafted.json")
+    if run(["init", text, kernel, "--output", spec, "--force"], args.run_seconds).returncode != 0:
+        return line
+    done = execute([args.program, "--spec", spec], seconds=args.run_seconds)
+    found = [json.loads(one) for one in done.stdout.splitlines()]
+    return {**line, **found[0], "drafted": True} if found and found[0]["untouched"] == "ok" else line
 
 
 def drawn(file, kernel):

@@ -10,7 +10,8 @@
 // the kernel itself as the reference: {"file", "kernel", "line", "untouched": status, "log",
 // "runs": [{"step", "status", "log", and where it is no success "before", "after"}]}. Where a
 // result is wrong, the kernel itself is looked at again: one whose threads race, that reads what it
-// has not written, or that leaves its own arrays, says nothing.
+// has not written, or that leaves its own arrays, says nothing;
+// reach_files --spec SPEC does the same with a spec that there is, on its workloads for the host.
 
 #include <cstdio>
 #include <ctime>
@@ -211,20 +212,14 @@ std::string undefined(const KernelSpec& spec,
   }
 }
 
-/// What becomes of the kernel, alone in its text, and of its moves at these sizes.
-json run_at(const test::SyntheticSizes& sizes,
-            const model::Unit& alone,
-            const std::string& text,
-            const std::string& kernel,
-            const MoveRegistry& moves) {
-  json out = {{"untouched", "not_specified"}, {"log", ""}, {"runs", json::array()}};
-  const model::Function* const own = alone.find_kernel(kernel);
-  std::string why = "the kernel alone is not found";
-  const auto described =
-      own == nullptr ? std::nullopt : test::synthetic_spec(alone, *own, text, sizes, why);
-  if (!described) return out["log"] = why, out;
+json nothing_run() {
+  return {{"untouched", "not_specified"}, {"log", ""}, {"runs", json::array()}};
+}
+
+/// What becomes of the spec's kernel, which `alone` is the text of, and of its moves.
+json runs_of(const KernelSpec& spec, const model::Unit& alone, const MoveRegistry& moves) {
+  json out = nothing_run();
   try {
-    const KernelSpec spec = spec_from_json(*described, "spec");
     const Variant variant = baseline_variant(spec);
     const test::HostRuns host(spec);
     const Outcome untouched = host.run(variant);
@@ -238,6 +233,7 @@ json run_at(const test::SyntheticSizes& sizes,
     const model::ModelScope models(spec);
     std::set<Hash128> seen{variant_key(variant)};
     bool doubtful = false;
+    std::string why;
     for (const auto& [name, entry] : moves.entries()) {
       if (kAnnotations.contains(name)) continue;
       const auto move = entry.make();
@@ -252,7 +248,7 @@ json run_at(const test::SyntheticSizes& sizes,
                   {"status", warpath::name(outcome.status)},
                   {"log", said(outcome)}};
       if (outcome.status != Status::ok)
-        run["before"] = text, run["after"] = after->source, doubtful = true;
+        run["before"] = variant.source, run["after"] = after->source, doubtful = true;
       out["runs"].push_back(run);
     }
     if (!doubtful) return out;
@@ -263,6 +259,34 @@ json run_at(const test::SyntheticSizes& sizes,
     out["log"] = error.what();
   }
   return out;
+}
+
+/// The same of the kernel, alone in its text, at these sizes.
+json run_at(const test::SyntheticSizes& sizes,
+            const model::Unit& alone,
+            const std::string& text,
+            const std::string& kernel,
+            const MoveRegistry& moves) {
+  json out = nothing_run();
+  const model::Function* const own = alone.find_kernel(kernel);
+  std::string why = "the kernel alone is not found";
+  const auto described =
+      own == nullptr ? std::nullopt : test::synthetic_spec(alone, *own, text, sizes, why);
+  if (!described) return out["log"] = why, out;
+  try {
+    return runs_of(spec_from_json(*described, "spec"), alone, moves);
+  } catch (const Error& error) {
+    out["untouched"] = "refused";
+    out["log"] = error.what();
+  }
+  return out;
+}
+
+/// The same of a spec's kernel on its workloads for the host.
+json run_of_spec(KernelSpec spec, const MoveRegistry& moves) {
+  std::erase_if(spec.workloads, [](const Workload& w) { return w.target == WorkloadTarget::gpu; });
+  const model::Unit alone = model::parse(spec, baseline_variant(spec));
+  return runs_of(spec, alone, moves);
 }
 
 /// The first of the sizes at which the kernel runs.
@@ -291,10 +315,17 @@ int main(int count, char** words) {
   if (given == std::vector<std::string>{"worker", "host"}) return host::worker_main();
   const MoveRegistry& moves = registered_moves();
   const bool runs = !given.empty() && given[0] == "--run";
-  const std::size_t file = runs ? 1 : 0;
+  const std::size_t file = runs || (!given.empty() && given[0] == "--spec") ? 1 : 0;
   if (given.size() <= file) {
-    std::fprintf(stderr, "usage: reach_files [--run] FILE [KERNEL...]\n");
+    std::fprintf(stderr, "usage: reach_files [--run] FILE [KERNEL...]; reach_files --spec SPEC\n");
     return 64;
+  }
+  const auto print = [](const json& line) {
+    std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
+  };
+  if (given[0] == "--spec") {
+    for (const KernelSpec& spec : load_specs(given[file])) print(run_of_spec(spec, moves));
+    return 0;
   }
   std::ostringstream text;
   text << std::ifstream(given[file], std::ios::binary).rdbuf();
@@ -308,7 +339,7 @@ int main(int count, char** words) {
     if (!wanted.empty() && !wanted.contains(function->name)) continue;
     json line = runs ? run_of(unit, *function, moves) : reach_of(unit, *function, moves);
     line["file"] = given[file];
-    std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
+    print(line);
   }
   return 0;
 }

@@ -429,9 +429,10 @@ TEST_CASE("templates, lambdas, constants, macros and scalar types") {
             .scalar(static_cast<unsigned char>(200))
             .scalar(true)
             .scalar(static_cast<short>(-7))
-            .out<double>(2)
+            .out<double>(3)
             .values<double>("scalars", {1, 1, 1}, {1, 1, 1}) ==
-        std::vector<double>{1006 + 2.25 + 1099511627776.0 + 200 + 1 - 7, 64 + 32 + 12});
+        std::vector<double>{1006 + 2.25 + 1099511627776.0 + 200 + 1 - 7, 64 + 32 + 12,
+                            std::bit_cast<int>(2.25F)});
   report_figure("host_conformance_kernels", bench.agreed());
 }
 

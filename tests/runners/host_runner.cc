@@ -263,6 +263,11 @@ TEST_CASE("text that reaches outside the kernel is refused before anything is ru
     CHECK(outcome.log.find(row.log) != std::string::npos);
     CHECK(outcome.log.find("/tmp") == std::string::npos);
   }
+  // what is wrong comes first, not who asked for it
+  const std::string of_template =
+      "template <typename T> __device__ int f(T x) { return x.none; }\n";
+  const Outcome outcome = candidates.run(of_template + "__device__ int g() { return f(1); }\n" + k);
+  CHECK(outcome.log.starts_with("kernel.cu:1:"));
   CHECK(candidates.sound());
 }
 

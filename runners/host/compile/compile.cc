@@ -33,11 +33,14 @@ constexpr std::size_t kMaxSource = 1 << 20;
 
 std::atomic<std::uint64_t> next_name{0};  // names of files within a scratch folder
 
-/// "kernel.cu: In function 'void k(float*)':" says where an error stands that comes behind it, with
-/// its own line.
+/// "kernel.cu: In function 'void k(float*)':", "required from here": where an error stands that
+/// comes behind it, with its own line.
 bool is_context(const std::string& line) {
-  return line.ends_with(':') && line.find("error") == std::string::npos &&
-         (line.find(": In ") != std::string::npos || line.find(": At ") != std::string::npos);
+  if (line.find("error") != std::string::npos) return false;
+  const bool names_place = line.ends_with(':') && (line.find(": In ") != std::string::npos ||
+                                                   line.find(": At ") != std::string::npos);
+  return names_place || line.find("   required from ") != std::string::npos ||
+         line.starts_with("                 from ");
 }
 
 /// Keeps the lines about the kernel, without the machine's paths.
@@ -103,7 +106,8 @@ std::string whole_text(const CompileJob& job, const std::string& translated) {
   constexpr std::pair<const char*, const char*> kRare[] = {{"__v", "warpath_simd.h"},
                                                            {"half", "warpath_pairs.h"},
                                                            {"bfloat16", "warpath_pairs.h"},
-                                                           {"inv", "warpath_inverse.h"}};
+                                                           {"inv", "warpath_inverse.h"},
+                                                           {"std::m", "algorithm"}};
   for (const auto& [name, header] : kRare) {
     if (translated.find(name) != std::string::npos)
       text += std::string("#include \"") + header + "\"\n";

@@ -51,4 +51,7 @@ extern "C" __global__ void scalars(double d, float f, long long l, unsigned char
   over two lines */ sum += 1000;
   out[0] = sum + f + l + c + b + s;
   out[1] = BLOCK + warpSize + sizeof(dim3);
+  int bits = 0;
+  memcpy(&bits, &f, sizeof bits);
+  out[2] = std::max(bits, 0);
 }

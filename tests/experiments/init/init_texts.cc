@@ -140,12 +140,33 @@ TEST_CASE("of several functions one for a type that comes from elsewhere is left
   CHECK(text_of_kernel(known + own + kernel) == known + own + kernel);
 }
 
+TEST_CASE("a name that a scope of the file has does not say that the file declares it") {
+  const std::string own = "template <>\nstruct Zero<int> { int n; };\n";
+  const std::string zero = "template <typename T>\nstruct Zero {};\n";
+  const std::string kernel = "__global__ void k(int* y) { *y = Zero<int>().n; }\n";
+  CHECK(text_of_kernel("namespace a {\nstruct Other {};\n}\n" + zero + own +
+                       "template <>\nstruct Zero<a::Half> { a::Half n; };\nusing a::Half;\n" +
+                       kernel) == zero + own + kernel);
+}
+
+TEST_CASE("a function of CUDA's for a type that the kernel has nothing of is left out") {
+  const std::string half = "__device__ half exp(half x) { return hexp(x); }\n";
+  const std::string wide = "__device__ double exp(float x) { return exp(double(x)); }\n";
+  const std::string own = "__device__ half twice(half x) { return x + x; }\n";
+  const auto kernel = [](const std::string& type) {
+    return "__global__ void k(" + type + "* y) { *y = exp(twice(*y)); }\n";
+  };
+  CHECK(text_of_kernel(half + wide + kernel("float")) == wide + kernel("float"));
+  CHECK(text_of_kernel(half + wide + kernel("half")) == half + wide + kernel("half"));
+  CHECK(text_of_kernel(own + half + kernel("float")) == own + half + kernel("float"));
+}
+
 TEST_CASE("min and max of numbers are CUDA's") {
   const std::string half = "__device__ half max(half a, half b) { return a > b ? a : b; }\n";
   const std::string kernel = "__global__ void k(int* y) { *y = max(y[1], y[2]); }\n";
   CHECK(text_of_kernel("namespace a {\n__device__ int max(int a, int b) { return a > b ? a : b; "
                        "}\n}\n" +
-                       half + kernel) == half + kernel);
+                       half + kernel) == kernel);
 }
 
 TEST_CASE("of structs that namespaces have by one name the last before the kernel is taken") {
