@@ -87,7 +87,11 @@ class Drafting {
     choose_sizes(facts, tensors);
     tensors.settle(sizes_.gpu, sizes_.host);
     if (fit_sizes(sizes_, limits(tensors), step_)) tensors.settle(sizes_.gpu, sizes_.host);
-    if (tensors.by_block()) {
+    // which threads share a warp follows from the extents
+    const bool several_axes = layout_.block[1].value * layout_.block[2].value > 1;
+    const bool of_warps =
+        several_axes && (facts.has_warp_ops || source_.find("__shfl") != std::string::npos);
+    if (tensors.by_block() || of_warps) {
       for (ThreadExtent& extent : layout_.block) extent.tunable.clear();
     }
     for (const ThreadExtent& extent : layout_.block) {

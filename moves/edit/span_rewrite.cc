@@ -128,9 +128,20 @@ std::string body_text(const Unit& unit, const Stmt& body, const std::vector<Edit
 
 namespace {
 
+/// Nothing encloses it within an argument of a macro, whose operators may bind tighter.
+bool bare_in_macro(const Expr& e) {
+  for (const Expr *at = &e, *up = e.parent; up != nullptr; at = up, up = up->parent) {
+    if (at->parenthesised) return false;
+    if (up->is(ExprKind::call)) return up->of_macro && up->args[0] != at;
+    if (up->is(ExprKind::subscript) && up->args[0] != at) return false;
+  }
+  return false;
+}
+
 /// An operator around `name` could bind tighter than those of what takes its place.
 bool needs_parentheses(const Expr& name) {
   if (name.parenthesised || name.parent == nullptr) return false;
+  if (bare_in_macro(name)) return true;
   const Expr& parent = *name.parent;
   if (parent.is(ExprKind::subscript)) return parent.args[0] == &name;
   if (parent.is(ExprKind::call) || parent.is(ExprKind::init_list) || parent.is(ExprKind::assign))

@@ -246,6 +246,10 @@ class TieFinder {
       const auto value = constant_value(unit_, e);
       if (value && is_threads(*value)) tie_ = said(plain_text(e), *value);
     }
+    // what is read by it is as far apart as the grid has threads
+    if (e.is_op(ExprKind::assign, "=") && strip_casts(e.arg(0)).is(ExprKind::subscript) &&
+        mentions(e.arg(1), "gridDim") && mentions(e.arg(1), "blockDim"))
+      tie_ = plain_text(e) + " keeps the threads of the grid";
     if (warps_ == 0 || !tie_.empty()) return;
     if (e.is(ExprKind::binary) && e.args.size() == 2) {
       constexpr std::array<std::string_view, 6> kComparisons{"<", "<=", ">", ">=", "==", "!="};

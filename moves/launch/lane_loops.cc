@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "moves/edit/device_limits.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -174,6 +175,96 @@ bool asks_for_thread(const KernelFacts& facts,
   return found;
 }
 
+namespace {
+
+/// All threads of the block, or of the warp, have done what is before it when one goes on behind
+/// it.
+bool joins(const Stmt& stmt, bool of_warp) {
+  if (stmt.is(StmtKind::if_)) return false;
+  bool found = false;
+  walk_expressions(stmt, [&](const Expr& e) {
+    const std::string_view f = callee(e);
+    found = found || f.starts_with("__syncthreads") || f == "__barrier_sync" ||
+            (of_warp && f == "__syncwarp");
+    return !found;
+  });
+  return found;
+}
+
+/// Whether something joins the threads before (`ahead` = false) or behind `stmt`, whenever it is
+/// done, within `outer`, one of the statements around it.
+bool joined_within(const Stmt& stmt, const Stmt& outer, bool ahead, bool of_warp) {
+  for (const Stmt* at = &stmt; at != &outer && at->parent != nullptr; at = at->parent) {
+    if (!at->parent->is(StmtKind::block)) continue;
+    const auto& all = at->parent->children;
+    const auto own = std::ranges::find(all, at);
+    const auto meets = [&](const Stmt* s) { return joins(*s, of_warp); };
+    if (ahead ? std::any_of(own + (own == all.end() ? 0 : 1), all.end(), meets)
+              : std::any_of(all.begin(), own, meets))
+      return true;
+  }
+  return false;
+}
+
+/// The innermost statement around both.
+const Stmt* around(const Stmt& a, const Stmt& b) {
+  const Stmt* at = a.parent;
+  while (at != nullptr && !is_inside(b, *at)) at = at->parent;
+  return at;
+}
+
+/// The threads are joined between the two, whichever comes first, and where a loop is around both
+/// also between one iteration and the next.
+bool kept_apart(const Stmt& a, const Stmt& b, bool of_warp) {
+  const Stmt* const common = around(a, b);
+  if (common == nullptr) return false;
+  const Stmt &first = a.span.begin < b.span.begin ? a : b, &second = &first == &a ? b : a;
+  // the last step of joined_within() is the one of `common` itself: what stands between the two
+  const auto between = [&] {
+    if (!common->is(StmtKind::block)) return false;
+    bool found = false;
+    for (const Stmt* s : common->children)
+      found = found || (s->span.begin >= first.span.end && s->span.end <= second.span.begin &&
+                        joins(*s, of_warp));
+    return found;
+  };
+  const auto below = [&](const Stmt& s) {
+    const Stmt* at = &s;
+    while (at->parent != common) at = at->parent;
+    return at;
+  };
+  if (!between() && !joined_within(first, *below(first), true, of_warp) &&
+      !joined_within(second, *below(second), false, of_warp))
+    return false;
+  for (const Stmt* loop = common; loop != nullptr; loop = loop->parent) {
+    if (!loop->is_loop()) continue;
+    return joined_within(second, *loop, true, of_warp) ||
+           joined_within(first, *loop, false, of_warp);
+  }
+  return true;
+}
+
+/// What another lane leaves or takes of an array that the loop's lanes go through: if the lanes
+/// swapped iterations, nothing would keep the two apart.
+const Access* unordered_with_loop(const KernelFacts& facts, const Loop& loop) {
+  const auto lanes = fixed(facts, loop.step);
+  const bool of_warp = lanes && *lanes <= kWarp;
+  for (const Access* own : facts.accesses_in(*loop.stmt)) {
+    if (facts.arrays[static_cast<std::size_t>(own->array)].space == Space::local) continue;
+    for (const Access& other : facts.accesses) {
+      const bool both_atomic = own->kind == AccessKind::atomic && other.kind == AccessKind::atomic;
+      if ((!own->writes() && !other.writes()) || both_atomic ||
+          is_inside(*other.stmt, *loop.stmt) ||
+          (own->array != other.array && !facts.may_alias(own->array, other.array)))
+        continue;
+      if (!kept_apart(*loop.stmt, *other.stmt, of_warp)) return &other;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool lanes_may_swap(const KernelFacts& facts, const Loop& loop, std::string& why) {
   if (loop.kind != LoopClass::parallel && loop.kind != LoopClass::reduction)
     return why = "the loop's iterations depend on each other", false;
@@ -186,6 +277,10 @@ bool lanes_may_swap(const KernelFacts& facts, const Loop& loop, std::string& why
     if (array.space == Space::local && outside)
       return why = array.name + " keeps what a lane saw", false;
   }
+  if (const Access* const other = unordered_with_loop(facts, loop))
+    return why = "no barrier keeps the loop apart from what threads do with " +
+                 facts.arrays[static_cast<std::size_t>(other->array)].name + " elsewhere",
+           false;
   for (const std::string& name : loop.assigned) {
     if (name == loop.variable || std::find(loop.private_scalars.begin(), loop.private_scalars.end(),
                                            name) != loop.private_scalars.end())

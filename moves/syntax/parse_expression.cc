@@ -151,6 +151,8 @@ Expr* Parser::parse_postfix_of(Expr* out, std::size_t from) {
       if (!parse_arguments(at_, args)) return nullptr;
       if (op == "[" && args.size() < 2) return nullptr;
       out = make(op == "(" ? ExprKind::call : ExprKind::subscript, from, args);
+      if (out != nullptr && op == "(" && args[0]->is(ExprKind::name))
+        out->of_macro = macros_.contains(args[0]->name);
     } else if (op == "<<<") {
       out = parse_launch(out, from);
     } else if (op == "." || op == "->") {

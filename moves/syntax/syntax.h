@@ -69,6 +69,7 @@ struct Expr {
   const std::string* source = nullptr;
   std::uint16_t height = 1;    ///< height of the subtree, bounded by the parser
   bool parenthesised = false;  ///< enclosed in (); `span` excludes, `outer` includes them
+  bool of_macro = false;       ///< a call of a macro of the file: arguments are text to it
   Span outer;                  ///< `span` with enclosing parentheses
   [[nodiscard]] const Expr& arg(std::size_t i) const { return *args[i]; }
   [[nodiscard]] bool is(ExprKind k) const { return kind == k; }

@@ -257,9 +257,9 @@ class UnrollIlp final : public KernelMove {
     Rewrite rewrite(model);
     const std::string count = rewrite.fresh("UNROLL"), u = rewrite.fresh("u"), j = loop.variable,
                       step = indent_unit(unit);
-    const std::string stride = as_factor(head->stride),
-                      at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
     const std::string type = unit.plain_text(loop.declarator->type);
+    const std::string stride = stride_text(facts, loop, head->stride, type),
+                      at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
 
     // Early part: locals become arrays over u.
     std::string declared, loads;
@@ -338,6 +338,23 @@ class UnrollIlp final : public KernelMove {
     if (span.end > stmt.span.end) block += "\n";
     rewrite.replace(span, block);
     return rewrite.finish(context.variant);
+  }
+
+  /// The stride as a factor. One that is unsigned, as blockDim is, would make a sum unsigned that
+  /// is compared with an end below 0.
+  static std::string stride_text(const KernelFacts& facts,
+                                 const Loop& loop,
+                                 const std::string& stride,
+                                 const std::string& type) {
+    const bool is_signed = type.find("unsigned") == std::string::npos &&
+                           type.find("uint") == std::string::npos && type != "size_t";
+    const Expr* const step = loop.stmt->step;
+    const bool literal = stride.find_first_not_of("0123456789") == std::string::npos;
+    if (literal || !is_signed || step == nullptr || !step->is(ExprKind::assign) ||
+        type_of(facts, step->arg(1)) == "int" ||
+        facts.provably_nonnegative(loop.end, facts.guards_at(*loop.stmt), {}))
+      return as_factor(stride);
+    return "static_cast<" + type + ">(" + stride + ")";
   }
 
   /// Counts up by any step that the loop leaves alone.

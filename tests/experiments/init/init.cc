@@ -217,6 +217,29 @@ TEST_CASE("a macro that only a build defines is asked for, and is what runs") {
   CHECK(run_program({"evaluate", "--input", path, "--runner", "host"}).code == 0);
 }
 
+TEST_CASE(
+    "a constant of a block of several axes is no tunable where threads of a warp work together") {
+  const TemporaryFolder folder;
+  const auto tunables = [&](const std::string& sum) {
+    write_file(folder / "tile.cu",
+               "constexpr int kTile = 32;\n__device__ float all(float v) { return " + sum +
+                   "; }\n__global__ void k(float* y, const float* x, int n) {\n"
+                   "  __shared__ float part[8][kTile];\n"
+                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                   "  part[threadIdx.y][threadIdx.x] = i < n ? x[i] : 0.f;\n  __syncthreads();\n"
+                   "  float v = all(part[threadIdx.y][threadIdx.x]);\n"
+                   "  if (threadIdx.y == 0 && i < n) y[i] = v;\n}\n");
+    const std::string path = folder / "out.json";
+    const ProgramResult result =
+        run_program({"init", folder / "tile.cu", "--output", path, "--force"});
+    CAPTURE(result.err);
+    REQUIRE(result.code == 0);
+    return load_specs(path).front().tunables.size();
+  };
+  CHECK(tunables("v * 2.f") == 1);
+  CHECK(tunables("__shfl_xor_sync(~0u, v, 16)") == 0);
+}
+
 TEST_CASE("what init cannot do is one line, and nothing is written") {
   const TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& text) {
