@@ -25,6 +25,12 @@ namespace {
 using namespace warpath;
 using test::LatticeSpace;
 
+Options strategy(const char* name) {
+  Options out;
+  out.search.strategy = name;
+  return out;
+}
+
 /// Resident memory of this process, without what malloc keeps of what was freed.
 double resident_bytes() {
   ::malloc_trim(0);
@@ -36,13 +42,13 @@ double resident_bytes() {
 /// Grows a search over the lattice from nothing to `range(0)` nodes, one evaluation at a time. An
 /// item is a playout; a selection is one choice among the arms of a node; bytes_per_node is
 /// everything: arenas, table, edges and the space's own points.
-void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
+void bm_search(benchmark::State& bench, const char* name, int knobs, int deepest, int offered) {
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   double selections = 0, playouts = 0, bytes = 0, edges = 0;
   for (auto _ : bench) {
     const double before = resident_bytes();
     LatticeSpace space(knobs, 4, deepest, offered);
-    Search search(space, Options{}, 1, LatticeSpace::root_key());
+    Search search(space, strategy(name), 1, LatticeSpace::root_key());
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
       if (!d) break;
@@ -64,7 +70,7 @@ void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
 /// A search over the large lattice, grown once a size.
 struct Grown {
   explicit Grown(std::uint32_t nodes)
-      : space(16, 4, 24), search(space, Options{}, 1, LatticeSpace::root_key()) {
+      : space(16, 4, 24), search(space, strategy("mcgs"), 1, LatticeSpace::root_key()) {
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
       search.complete(d->sequence, space.evaluate(d->node));
@@ -88,7 +94,7 @@ void bm_playout(benchmark::State& bench, bool backing_up) {
   using Clock = std::chrono::steady_clock;
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   LatticeSpace space(16, 4, 24);
-  Search search(space, Options{}, 1, LatticeSpace::root_key());
+  Search search(space, strategy("mcgs"), 1, LatticeSpace::root_key());
   while (search.graph().node_count() < nodes) {
     const auto d = search.next();
     search.complete(d->sequence, space.evaluate(d->node));
@@ -140,7 +146,7 @@ void bm_load(benchmark::State& bench) {
   bool equal = true;
   for (auto _ : bench) {
     auto snapshot = load_snapshot(path);
-    Search search(grown.space, Options{}, 1,
+    Search search(grown.space, strategy("mcgs"), 1,
                   Graph::from_arenas(std::move(snapshot->arenas), "bench"),
                   std::move(snapshot->state), "bench");
     bench.PauseTiming();
@@ -156,7 +162,7 @@ void bm_replay(benchmark::State& bench) {
   bool equal = true;
   for (auto _ : bench) {
     LatticeSpace space(16, 4, 24);
-    Search search(space, Options{}, 1, LatticeSpace::root_key());
+    Search search(space, strategy("mcgs"), 1, LatticeSpace::root_key());
     for (const double reward : grown.rewards) {
       const auto d = search.next();
       search.complete(d->sequence, {.ok = true, .reward = reward});
@@ -189,7 +195,7 @@ void bm_to_optimum(benchmark::State& bench, const char* sharing) {
   double optimum = 0;
   {
     LatticeSpace space(kKnobs, 4, kDeepest);
-    Search all(space, Options{}, 1, LatticeSpace::root_key());
+    Search all(space, strategy("mcgs"), 1, LatticeSpace::root_key());
     while (const auto d = all.next()) all.complete(d->sequence, space.evaluate(d->node));
     optimum = all.graph()[all.best()].reward;
   }
@@ -239,15 +245,20 @@ void bm_guided(benchmark::State& bench) {
 }
 
 /// The toy itself, to its end: 36 814 nodes.
-BENCHMARK_CAPTURE(bm_search, toy, 8, 12, 64)->Arg(36814)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, toy, "mcgs", 8, 12, 64)->Arg(36814)->Unit(benchmark::kMillisecond);
 /// A lattice too large to exhaust.
-BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)
+BENCHMARK_CAPTURE(bm_search, large, "mcgs", 16, 24, 64)
     ->RangeMultiplier(10)
     ->Range(1000, 1000000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)
+BENCHMARK_CAPTURE(bm_search, large, "mcgs", 16, 24, 64)
     ->Arg(10'000'000)
     ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+/// The same by the default strategy of moves.
+BENCHMARK_CAPTURE(bm_search, by_default, "auto", 16, 24, 64)
+    ->RangeMultiplier(10)
+    ->Range(1000, 100000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_playout, select, false)
     ->RangeMultiplier(10)
@@ -267,8 +278,12 @@ BENCHMARK(bm_raise_best)
     ->Unit(benchmark::kMillisecond);
 /// Lattices where fewer ways lead to a node, as moves do that need one another: about 3 and 1.9
 /// edges a node in place of 5.
-BENCHMARK_CAPTURE(bm_search, middle, 32, 24, 50)->Arg(1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_search, sparse, 32, 24, 32)->Arg(1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, middle, "mcgs", 32, 24, 50)
+    ->Arg(1000000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, sparse, "mcgs", 32, 24, 32)
+    ->Arg(1000000)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_guided)->Arg(40)->Arg(200)->Arg(1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_to_optimum, graph, "graph")->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_to_optimum, tree, "tree")->Iterations(1)->Unit(benchmark::kMillisecond);

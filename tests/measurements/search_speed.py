@@ -1,6 +1,7 @@
 """How fast the search itself is, without kernels, and what a key and a line of the log cost.
 
-The programs of tests/bench/bench_search.cc and bench_record.cc. Takes no GPU.
+The programs of tests/bench/bench_search.cc and bench_record.cc. All figures but default_playouts_per_s, that of the default strategy of moves at 100,000
+nodes, are of search.strategy=mcgs. Takes no GPU.
 """
 import json
 import os
@@ -41,5 +42,6 @@ def measure(args):
         "bytes_per_node_sparse": of(SPARSE, "bytes_per_node"), "edges_per_node_sparse": of(SPARSE, "edges_per_node"),
         "snapshot_load_s": of("bm_load/1000000", "seconds"), "snapshot_save_s": of("bm_save/1000000", "seconds"),
         "replay_s": digits(1e6 / events) if events else None,
+        "default_playouts_per_s": of("bm_search/by_default/100000", "items_per_second"),
         "evaluations_to_optimum_graph": of(TO_OPTIMUM.format("graph"), "evaluations"), "evaluations_to_optimum_tree": of(TO_OPTIMUM.format("tree"), "evaluations"),
         "duplicates_in_tree": of(TO_OPTIMUM.format("tree"), "duplicates")}, rows)

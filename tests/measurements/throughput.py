@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from measurements.common import DATA, candidates_of, digits, evaluate, execute, fresh, given_gpus, last_line, median, ratio, say, shared, write_result
+from measurements.common import DATA, Failed, candidates_of, digits, evaluate, execute, fresh, given_gpus, last_line, median, ratio, say, shared, write_result
 
 RESULT = "docs/results/gpu-throughput.json"
 MORE = "warpath evaluate"
@@ -49,7 +49,7 @@ print(cupy.cuda.get_elapsed_time(begin, end) / 7)
 
 
 def options(parser):
-    shared(parser, "gpus", "runner", "python")
+    shared(parser, "runner", "python", gpus=("0", "the one GPU to measure on"))
     parser.add_argument("--sample", default=12, help="variants through Python")
     parser.add_argument("--tunables", default="all", metavar="N", help="variants of each kernel")
     parser.add_argument("--before", metavar="PROGRAM", help="an earlier version of the program")
@@ -86,6 +86,8 @@ def rates_of(args, size, kernel, program):
 
 
 def measure(args):
+    if args.runner == "cuda" and len(args.gpus) != 1:
+        raise Failed(f"--gpus: got {','.join(args.gpus)}, expected one", 2)
     rows, found = [], {}
     for size, kernel in (("small", "fir"), ("heavy", "sgemm")):
         found[size], own, cold = rates_of(args, size, kernel, None)
