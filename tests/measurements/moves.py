@@ -9,7 +9,6 @@ import os
 from measurements.common import LADDERS, ROOT, digits, elapsed, execute, fresh, last_line, median, on, one_of, places, ratio, revision, run, say, shared, spread, \
     time_is_over, with_others, write_result
 
-RESULT = "docs/results/moves-h200.json"
 MORE = "warpath run"
 # What is asked of a kernel: a share of the yardstick's speed; of attention a speed-up over the naive kernel; of the others 0.8 of the bound, or the yardstick's speed.
 WANTED = {"sgemm_tn_batched": 0.65, "gemm_bf16_nt": 0.5, "grouped_gemm_bf16": 0.5, "int8_scaled_mm": 0.4}

@@ -1,0 +1,99 @@
+"""Every result file that holds a time of a GPU, measured by one program, part by part as long as there is time.
+
+A part is one other measurement, or some of its kernels or seeds; those of one GPU take turns over the GPUs side by side, all others have the machine for themselves.
+What is done is kept in the folder (--output) with its revision, so that a later call, on another machine too, goes on with what is left; a part that is not expected
+to end within --limit is left out. Exit code 1 where a part fails or is left. Needs what its parts need: nvcc, compute-sanitizer, a Python with Triton, PyTorch
+and CuPy.
+"""
+import json
+import subprocess
+import sys
+import time
+
+from measurements.common import DATA, LADDERS, ROOT, Failed, begin, elapsed, finish, names, places, read_lines, revision, say, shared, spread
+
+RESULT = "out/one_revision"
+QUICK = ["--", "--finalists", "1", "--set", "cuda.final=interleaved_pairs", "--set", "cuda.confirmation="]
+IDIOMS = sorted(path.stem for path in (DATA / "idioms").glob("*.json"))
+TAIL = 30  # seconds by which a part may outlast what is expected
+
+
+class Part:
+    """`seconds` that it takes of all GPUs together; `alone`: of the machine, whatever there is of GPUs."""
+
+    def __init__(self, name, words, seconds, file=None, alone=False):
+        self.name, self.words, self.seconds, self.alone = name, words, seconds, alone
+        self.file = file or f"{words[0].replace('_', '-')}.json"
+
+
+def in_groups(items, size):
+    return [items[i:i + size] for i in range(0, len(items), size)]
+
+
+def parts(args):
+    """(those that have the machine for themselves, in order; those of one GPU)."""
+    one = [Part("triton", ["triton", "--python", args.python], 250), Part("aa", ["aa"], 60), Part("faults", ["faults"], 130), Part("rules", ["rules"], 120),
+           Part("ladders", ["ladders"], 150), Part("moves-applied", ["moves_applied", "--limit", "200"], 250), Part("proposals", ["proposals", "--finalists", "1"], 150),
+           Part("resume", ["resume"], 40, "gpu-resume.json")]
+    whole = [Part("throughput", ["throughput"], 70, "gpu-throughput.json", alone=True), Part("scaling", ["scaling"], 70, "gpu-scaling.json", alone=True)]
+    for seeds in ("1,2", "3,4", "5,6", "7,8", "9,10"):
+        for mode in ([], ["--compete", "--python", args.python]):
+            whole.append(Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14))
+    whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
+    whole.append(Part("use", ["use", "--python", args.python, "--seconds", "12"], 700))
+    whole += [Part("moves " + ",".join(some), ["moves", "--add", "--seeds", "1", "--seconds", "30", "--python", args.python, "--kernels", ",".join(some)], 45 * len(some))
+              for some in in_groups(sorted(LADDERS), 4)]
+    whole += [Part("idioms " + ",".join(some), ["idioms", "--seconds", "60", "--kernels", ",".join(some)], 3 * 80 * len(some)) for some in in_groups(IDIOMS, 4)]
+    return whole, one
+
+
+def options(parser):
+    shared(parser, "gpus", "python", limit=(1500.0, "no part is begun that may not end by then"))
+    parser.add_argument("--parts", type=names, metavar="NAME,NAME", help="measurements: parts of these alone")
+
+
+def performed(part, args, gpus):
+    """Whether the part succeeded; its output goes beside its file."""
+    began, words = time.monotonic(), list(part.words)
+    more = words[words.index("--"):] if "--" in words else []
+    words = words[:len(words) - len(more)]
+    chosen = [] if part.name == "scaling" else ["--gpus", ",".join(gpus[:1] if part.name == "throughput" else gpus)]
+    file = args.output / part.file
+    before = file.stat().st_mtime_ns if file.exists() else None
+    log = args.output / f"{part.name.replace(' ', '.').replace(',', '_')}.txt"
+    with log.open("w") as out:
+        process = begin([sys.executable, ROOT / "tests/measure", *words, *chosen, "--output", file, *more], stdout=out, stderr=subprocess.STDOUT)
+        code, _, _ = finish(process, max(1.0, args.limit - elapsed() + TAIL))
+    took = round(time.monotonic() - began, 1)
+    wrote = file.exists() and file.stat().st_mtime_ns != before
+    if wrote and code in (0, 1):  # 1: measured, and not all as it should be
+        with (args.output / "done.jsonl").open("a") as out:
+            out.write(json.dumps({"part": part.name, "revision": revision(), "code": code, "seconds": took}) + "\n")
+    say(f"{part.name}: exit code {code}, {took:.0f} s")
+    return code == 0
+
+
+def measure(args):
+    gpus = places(args)
+    if gpus == [""]:
+        raise Failed("there is no GPU here")
+    args.output.mkdir(parents=True, exist_ok=True)
+    done = {line["part"] for line in read_lines(args.output / "done.jsonl") if line["revision"] == revision()}
+    together, single = [[part for part in some if part.name not in done and (not args.parts or part.words[0] in args.parts)] for some in parts(args)]
+    left, good = [], []
+
+    def perform(part, where):
+        if elapsed() + part.seconds / (1 if part.alone else len(where)) > args.limit:
+            left.append(part.name)
+        else:
+            good.append(performed(part, args, where))
+
+    for part in (part for part in together if part.alone):
+        perform(part, gpus)
+    spread(lambda part, gpu: perform(part, [gpu]), single, gpus)
+    for part in (part for part in together if not part.alone):
+        perform(part, gpus)
+    if left:
+        say(f"left for another call: {'; '.join(left)}")
+    print(f"{sum(good)} of {len(good)} parts as they should be, {len(left)} left, {elapsed():.0f} s")
+    return all(good) and not left
