@@ -178,17 +178,13 @@ bool asks_for_thread(const KernelFacts& facts,
 namespace {
 
 /// All threads of the block, or of the warp, have done what is before it when one goes on behind
-/// it.
+/// it. An `if` or a loop may do nothing.
 bool joins(const Stmt& stmt, bool of_warp) {
-  if (stmt.is(StmtKind::if_)) return false;
-  bool found = false;
-  walk_expressions(stmt, [&](const Expr& e) {
-    const std::string_view f = callee(e);
-    found = found || f.starts_with("__syncthreads") || f == "__barrier_sync" ||
-            (of_warp && f == "__syncwarp");
-    return !found;
-  });
-  return found;
+  if (stmt.is(StmtKind::block))
+    return std::ranges::any_of(stmt.children, [&](const Stmt* s) { return joins(*s, of_warp); });
+  if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr) return false;
+  const std::string_view f = callee(*stmt.expr);
+  return f.starts_with("__syncthreads") || f == "__barrier_sync" || (of_warp && f == "__syncwarp");
 }
 
 /// Whether something joins the threads before (`ahead` = false) or behind `stmt`, whenever it is
@@ -219,7 +215,6 @@ bool kept_apart(const Stmt& a, const Stmt& b, bool of_warp) {
   const Stmt* const common = around(a, b);
   if (common == nullptr) return false;
   const Stmt &first = a.span.begin < b.span.begin ? a : b, &second = &first == &a ? b : a;
-  // the last step of joined_within() is the one of `common` itself: what stands between the two
   const auto between = [&] {
     if (!common->is(StmtKind::block)) return false;
     bool found = false;

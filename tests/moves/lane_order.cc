@@ -40,6 +40,7 @@ TEST_CASE("lanes do not swap elements that another loop left them, unless a barr
   CHECK(kernel("", "").tried(kPacked) ==
         "no barrier keeps the loop apart from what threads do with keep elsewhere");
   CHECK(kernel("__syncwarp();\n", "").tried(kPacked) != "");
+  CHECK(kernel("for (int r = 0; r < C; ++r) __syncthreads();\n", "").tried(kPacked) != "");
   CHECK(kernel("if (C > 1) __syncthreads();\n", "").tried(kPacked) != "");
   kernel("__syncthreads();\n", "").step(kPacked).runs();
   // what follows changes what is read, or may
