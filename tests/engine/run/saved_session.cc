@@ -28,12 +28,22 @@ struct Killer final : SessionObserver {
   void on_outcome(const OutcomeReport&) override {
     if (++outcomes_ % every_ != 0) return;
     left.push_back(to_ / std::to_string(outcomes_));
-    fs::copy(from_, left.back(), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    while (!copied(left.back())) fs::remove_all(left.back());
   }
   std::vector<fs::path> left;
   std::vector<std::string> notes;
 
  private:
+  /// False if a file got its final name meanwhile, by the thread that writes tables.
+  [[nodiscard]] bool copied(const fs::path& to) const {
+    try {
+      fs::copy(from_, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    } catch (const fs::filesystem_error& e) {
+      if (e.code() != std::errc::no_such_file_or_directory || !fs::exists(from_)) throw;
+      return false;
+    }
+    return true;
+  }
   fs::path from_, to_;
   int every_, outcomes_ = 0;
 };
