@@ -202,10 +202,10 @@ bool joined_within(const Stmt& stmt, const Stmt& outer, bool ahead, bool of_warp
   return false;
 }
 
-/// The innermost statement around both.
+/// The innermost statement around both, and none of them.
 const Stmt* around(const Stmt& a, const Stmt& b) {
   const Stmt* at = a.parent;
-  while (at != nullptr && !is_inside(b, *at)) at = at->parent;
+  while (at != nullptr && (at == &b || !is_inside(b, *at))) at = at->parent;
   return at;
 }
 
@@ -214,6 +214,8 @@ const Stmt* around(const Stmt& a, const Stmt& b) {
 bool kept_apart(const Stmt& a, const Stmt& b, bool of_warp) {
   const Stmt* const common = around(a, b);
   if (common == nullptr) return false;
+  // `b` is a condition around the other, of a loop before each iteration
+  if (is_inside(a, b) && b.is_loop() && !joined_within(a, b, true, of_warp)) return false;
   const Stmt &first = a.span.begin < b.span.begin ? a : b, &second = &first == &a ? b : a;
   const auto between = [&] {
     if (!common->is(StmtKind::block)) return false;

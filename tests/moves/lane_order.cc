@@ -61,6 +61,30 @@ TEST_CASE("where a loop is around both, a barrier is also between its iterations
   kernel("  __syncthreads();\n").step("vectorize_global_loads@loop:2(width=4)").runs();
 }
 
+TEST_CASE("a condition around a loop reads before it, that of a loop also behind it") {
+  const auto kernel = [](const std::string& head, const std::string& before,
+                         const std::string& behind) {
+    return of_rows("__shared__ float keep[200];\n" + kEach + "keep[c] = x[row * C + c];\n" +
+                   "__syncthreads();\n" + head + " {\n" + before + kEach +
+                   "keep[c] = y[row * C + c] = 1.0f;\n" + behind + "}\n");
+  };
+  const std::string once = "if (keep[0] > 0)", often = "while (keep[0] > 0)",
+                    join = "__syncthreads();\n";
+  const std::string unordered =
+      "no barrier keeps the loop apart from what threads do with keep elsewhere";
+  const auto says = [&](const std::string& head, const std::string& before,
+                        const std::string& behind) {
+    const std::string site = head == often ? "loop:2" : "loop:1";
+    return kernel(head, before, behind).tried("vectorize_global_loads@" + site + "(width=4)") ==
+           unordered;
+  };
+  CHECK(says(once, "", ""));
+  CHECK(says(often, "", ""));
+  CHECK(says(often, join, ""));
+  CHECK_FALSE(says(once, join, ""));
+  CHECK_FALSE(says(often, join, join));
+}
+
 TEST_CASE("an index that takes a variable's place within an argument of a macro is in brackets") {
   MovePath path = of_rows((kEach + std::string("y[row * C + c] = x[row * C + HALF(c, 1)];\n")),
                           "#define HALF(a, n) (a * n / 2)\n");
