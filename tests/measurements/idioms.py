@@ -1,15 +1,15 @@
 """How near a search by rules alone comes to what a person made of the same naive kernel.
 
 The kernels are those of tests/data/idioms, or of another folder with the same kinds of files (--folder). Each is searched with every seed, then the
-naive kernel, the person's and the best that was found are checked and timed in turn in one process, and the ratios are of that. A row a kernel: the
-median over its seeds. Rows of kernels that are not measured now stay in the file; every row names its revision. Exit code 1 where there is no GPU, or a
-kernel has no figure.
+naive kernel, the person's and the best that was found are checked and timed in turn in one process, and the ratios are of that. Rows of other kernels
+and seeds stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where there is no GPU, or a search has no figure.
 """
+import json
 import re
 from pathlib import Path
 
 from measurements.common import (DATA, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
-                                 spread, time_is_over, with_others, write_result)
+                                 spread, time_is_over, write_result)
 
 MORE = "both, warpath run and evaluate"
 IDIOMS = DATA / "idioms"
@@ -45,6 +45,8 @@ def bound_us(line):
 
 def compared(args, kernel, seed, gpu):
     """One search, and the three kernels side by side."""
+    found = {"kernel": kernel, "seed": seed, "naive_us": None, "expert_us": None, "best_us": None, "bound_us": None, "expert_over_ours": None, "path": None, "why": "",
+             "revision": revision()}
     try:
         folder = searched(args, kernel, seed, gpu)
         file = args.work / f"{kernel}.{seed}.jsonl"
@@ -58,32 +60,26 @@ def compared(args, kernel, seed, gpu):
         best = lines.get("best") or lines["naive"]  # nothing was gained: the naive kernel it is
         if best["status"] != "ok":
             raise Failed(f"{kernel}, seed {seed}: the best kernel: {best['status']}: {best.get('log', '')[:200]}")
-        found = {"naive_us": 1000 * lines["naive"]["time_ms"], "expert_us": 1000 * lines["expert"]["time_ms"], "best_us": 1000 * best["time_ms"],
-                 "bound_us": bound_us(lines["naive"]), "expert_over_ours": best["speedup"] / lines["expert"]["speedup"], "path": path_of(folder)}
+        times = {"naive_us": 1000 * lines["naive"]["time_ms"], "expert_us": 1000 * lines["expert"]["time_ms"], "best_us": 1000 * best["time_ms"],
+                 "bound_us": bound_us(lines["naive"]), "expert_over_ours": best["speedup"] / lines["expert"]["speedup"]}
+        found |= {name: digits(value) for name, value in times.items()} | {"path": path_of(folder)}
     except (Failed, KeyError) as error:  # others are measured all the same
-        found = {"why": str(error)}
-    say(f"{kernel}, seed {seed}: {found.get('why') or digits(found['expert_over_ours'])}")
-    return kernel, found
-
-
-def row(kernel, found, at):
-    known = sorted((one for one in found if "why" not in one), key=lambda one: one["expert_over_ours"])
-    middle = known[len(known) // 2] if known else {}
-    names = ("naive_us", "expert_us", "best_us", "bound_us", "expert_over_ours")
-    return {"kernel": kernel, "seeds": len(known), **{name: digits(median(one[name] for one in known)) for name in names},
-            "worst_seed": digits(known[0]["expert_over_ours"]) if known else None, "path": middle.get("path"),
-            "why": "; ".join(one["why"] for one in found if "why" in one), "revision": at}
+        found["why"] = str(error)
+    say(f"{kernel}, seed {seed}: {found['why'] or found['expert_over_ours']}")
+    return found
 
 
 def figures(rows):
-    known = [r for r in rows if r["expert_over_ours"]]
-    worst = min(known, key=lambda r: r["expert_over_ours"], default=None)
-    return {"geomean_expert_over_ours": digits(geometric_mean([r["expert_over_ours"] for r in known])),
-            "worst_expert_over_ours": worst and worst["expert_over_ours"], "worst_kernel": worst and worst["kernel"], "kernels": len(known)}
+    """Of a kernel the median over its seeds."""
+    of = {kernel: digits(median(r["expert_over_ours"] for r in rows if r["kernel"] == kernel and r["expert_over_ours"])) for kernel in sorted({r["kernel"] for r in rows})}
+    known = {kernel: value for kernel, value in of.items() if value}
+    return {"geomean_expert_over_ours": digits(geometric_mean(list(known.values()))), "worst_expert_over_ours": min(known.values(), default=None),
+            "worst_kernel": min(known, key=known.get, default=None), "kernels": len(known), "searches": len(rows),
+            "searches_failed": sum(not r["expert_over_ours"] for r in rows), **{f"expert_over_ours_{kernel}": value for kernel, value in of.items()}}
 
 
 def measure(args):
-    kernels, at = one_of(args.kernels, sorted(path.stem for path in args.folder.glob("*.json")), "kernels"), revision()
+    kernels = one_of(args.kernels, sorted(path.stem for path in args.folder.glob("*.json")), "kernels")
     if places(args) == [""]:
         raise Failed("there is no GPU here")
 
@@ -92,8 +88,9 @@ def measure(args):
         return say(f"the time is over: {kernel}, seed {seed} is left out") if time_is_over(args) else compared(args, kernel, seed, gpu)
 
     # By seeds: a call that is cut off has some of every kernel.
-    done = [pair for pair in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], places(args)) if pair]
-    own = [row(kernel, [found for name, found in done if name == kernel], at) for kernel in kernels if any(name == kernel for name, _ in done)]
-    rows = with_others(args.output, own, [r["kernel"] for r in own])
+    own = [row for row in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], places(args)) if row]
+    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
+    rows = {(r["kernel"], r["seed"]): r for r in before + own if r["revision"] == revision()}
+    rows = [rows[key] for key in sorted(rows)]
     write_result(args.output, figures(rows), rows)
     return all(r["expert_over_ours"] for r in own)

@@ -10,11 +10,10 @@ import subprocess
 import sys
 import time
 
-from measurements.common import DATA, LADDERS, ROOT, Failed, begin, elapsed, finish, names, places, read_lines, revision, say, shared, spread
+from measurements.common import LADDERS, ROOT, Failed, begin, elapsed, finish, names, places, read_lines, revision, say, shared, spread
 
 RESULT = "out/one_revision"
 QUICK = ["--", "--finalists", "1", "--set", "cuda.final=interleaved_pairs", "--set", "cuda.confirmation="]
-IDIOMS = sorted(path.stem for path in (DATA / "idioms").glob("*.json"))
 TAIL = 30  # seconds by which a part may outlast what is expected
 
 
@@ -26,24 +25,28 @@ class Part:
         self.file = file or f"{words[0].replace('_', '-')}.json"
 
 
-def in_groups(items, size):
-    return [items[i:i + size] for i in range(0, len(items), size)]
-
-
 def parts(args):
     """(those that have the machine for themselves, in order; those of one GPU)."""
     one = [Part("triton", ["triton", "--python", args.python], 250), Part("aa", ["aa"], 60), Part("faults", ["faults"], 130), Part("rules", ["rules"], 120),
            Part("ladders", ["ladders"], 150), Part("moves-applied", ["moves_applied", "--limit", "200"], 250), Part("proposals", ["proposals", "--finalists", "1"], 150),
            Part("resume", ["resume"], 40, "gpu-resume.json")]
     whole = [Part("throughput", ["throughput"], 70, "gpu-throughput.json", alone=True), Part("scaling", ["scaling"], 70, "gpu-scaling.json", alone=True)]
-    for seeds in ("1,2", "3,4", "5,6", "7,8", "9,10"):
-        for mode in ([], ["--compete", "--python", args.python]):
-            whole.append(Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14))
     whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
+
+    def idioms(seeds):
+        return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 80 * (1 + seeds.count(",")))
+
+    def truth(seeds, *mode):
+        return Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14)
+
+    whole.append(idioms("1"))
+    for seeds in ("1,2", "3,4", "5,6", "7,8", "9,10"):
+        whole += [truth(seeds), truth(seeds, "--compete", "--python", args.python)]
     whole.append(Part("use", ["use", "--python", args.python, "--seconds", "12"], 700))
-    whole += [Part("moves " + ",".join(some), ["moves", "--add", "--seeds", "1", "--seconds", "30", "--python", args.python, "--kernels", ",".join(some)], 45 * len(some))
-              for some in in_groups(sorted(LADDERS), 4)]
-    whole += [Part("idioms " + ",".join(some), ["idioms", "--seconds", "60", "--kernels", ",".join(some)], 3 * 80 * len(some)) for some in in_groups(IDIOMS, 4)]
+    for kernels in (sorted(LADDERS)[i:i + 4] for i in range(0, len(LADDERS), 4)):
+        some = ",".join(kernels)
+        whole.append(Part(f"moves {some}", ["moves", "--add", "--seeds", "1", "--seconds", "30", "--python", args.python, "--kernels", some], 180))
+    whole.append(idioms("2,3"))
     return whole, one
 
 

@@ -1,6 +1,6 @@
 """Is a reported speed-up what one measures?
 
-Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. Rows of other kernels, of other
+Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. A search without a gain is resumed once. Rows of other kernels, of other
 seeds, and of the other mode stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where a reported speed-up differs by more than 2 %,
 or one is missing without a competitor.
 """
@@ -30,9 +30,10 @@ while True:
 
 
 def options(parser):
-    shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=8.0, limit=540.0,
+    shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=4.0, limit=540.0,
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
+    parser.add_argument("--more-seconds", type=float, default=10.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
 
@@ -59,15 +60,27 @@ class Competitor:
 
 
 def search(args, spec, seed, gpu):
-    """(exit code, seconds, run folder) of one search."""
-    folder, began = fresh(args.work / f"{spec.stem}.{seed}"), time.monotonic()
-    with Competitor(args, gpu):
-        done = run(["run", "--input", spec, "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
-                    "--budget-seconds", f"{args.seconds:g}", "--set", "record.sync=never", *args.more, *on(gpu)])
-    found = next(folder.glob("kernels/*/best_summary.json"), None)
-    if done.returncode not in (0, 2, 3) or not found:
-        raise Failed(f"{spec.stem}, seed {seed}: exit code {done.returncode}: {last_line(done)}")
-    return done.returncode, time.monotonic() - began, found.parent
+    """(exit code, seconds, its summary, run folder, whether it was resumed) of one search."""
+    folder, began, resumed = fresh(args.work / f"{spec.stem}.{seed}"), time.monotonic(), False
+
+    def searched(seconds, *words):
+        with Competitor(args, gpu):
+            done = run(["run", "--input", spec, "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
+                        "--budget-seconds", f"{seconds:g}", "--set", "record.sync=never", *args.more, *on(gpu), *words])
+        found = next(folder.glob("kernels/*/best_summary.json"), None)
+        if done.returncode not in (0, 2, 3) or not found:
+            raise Failed(f"{spec.stem}, seed {seed}: exit code {done.returncode}: {last_line(done)}")
+        return done.returncode, json.loads(found.read_text()), found.parent
+
+    code, summary, place = searched(args.seconds)
+    if not is_reported(summary) and summary["baseline_ok"] and not args.compete:
+        code, summary, place = searched(time.monotonic() - began + args.more_seconds, "--resume")
+        resumed = True
+    return code, time.monotonic() - began, summary, place, resumed
+
+
+def is_reported(summary):
+    return summary["baseline_ok"] and summary["finalists"] > 0 and summary.get("measured", True) and summary["speedup"] > 1
 
 
 def timed_alone(args, folder, name, seed, gpu):
@@ -88,12 +101,12 @@ def unreported(summary):
 
 def row(args, spec, seed, gpu):
     empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "device": device(), "reported": None, "alone": None, "difference": None,
-             "reported_interval": None, "alone_interval": None, "reported_ms": None, "alone_ms": None, "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "exit": None, "why": ""}
+             "reported_interval": None, "alone_interval": None, "reported_ms": None, "alone_ms": None, "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "resumed": False,
+             "exit": None, "why": ""}
     try:
-        code, took, folder = search(args, spec, seed, gpu)
-        summary = json.loads((folder / "best_summary.json").read_text())
-        found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code}
-        if summary["baseline_ok"] and summary["finalists"] > 0 and summary.get("measured", True) and summary["speedup"] > 1:
+        code, took, summary, folder, resumed = search(args, spec, seed, gpu)
+        found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code, "resumed": resumed}
+        if is_reported(summary):
             began = time.monotonic()
             found |= {"reported": summary["speedup"], "reported_interval": summary["speedup_interval"], "reported_ms": summary["best_ms"]}
             found["alone"], found["alone_interval"], found["alone_ms"], found["why"] = timed_alone(args, folder, spec.stem, seed, gpu)
