@@ -27,6 +27,13 @@ bool PlacedWorkload::mutates_inputs() const {
                      [](const TensorPlace& t) { return t.role == ArgRole::inout; });
 }
 
+double PlacedWorkload::writable_bytes() const {
+  double sum = 0;
+  for (const TensorPlace& tensor : tensors)
+    if (tensor.is_written()) sum += static_cast<double>(tensor.size_bytes);
+  return sum;
+}
+
 Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
   Tensor tensor = make_tensor(place.dtype, place.shape);
   if (place.size_bytes > 0) {

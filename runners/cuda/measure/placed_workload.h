@@ -128,6 +128,8 @@ struct PlacedWorkload {
   bool cold_scored = false;  ///< the time with a flushed level-2 cache counts
   /// True if a tensor is inout: launches need restored inputs.
   [[nodiscard]] bool mutates_inputs() const;
+  /// Size of all tensors that may be written.
+  [[nodiscard]] double writable_bytes() const;
   [[nodiscard]] std::size_t odd_slot() const { return slots.size() - 1; }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Problem {
   void arm_guards(std::size_t w);
   /// Results of gates that hold for the task rather than a candidate, computed once.
   std::map<std::string, std::string, std::less<>> task_findings;
+  /// See gates/declared_work.h; empty until it is asked for.
+  std::optional<double> moved_share_of_declared;
 
   /// Calls `launch` while the workload's parameters are those of `set`. Parameters are copied when
   /// a launch is enqueued.
