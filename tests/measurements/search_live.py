@@ -1,0 +1,89 @@
+"""The default search against other strategies on a device, with the same moves, prior, order of moves and inner tuning.
+
+Searches every spec by every strategy with every seed, without finals. Compared is the best speed-up that the search itself measured after so many builds and after
+the seconds of the search: the ratio of the default's to the other's, a mean over seeds, then over kernels; intervals are percentile bootstraps over kernels.
+Rows of other kernels, seeds and strategies stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where a search ends
+without a row.
+"""
+import csv
+import json
+import math
+
+from measurements.common import Failed, digits, fresh, last_line, names, on, one_of, places, read_lines, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.search_deep import interval
+
+MORE = "warpath run"
+MARKS = (100, 1000)  # builds
+
+
+def options(parser):
+    shared(parser, "gpus", "runner", "specs", "kernels", seeds="5", seconds=30.0, limit=None)
+    parser.add_argument("--strategies", default=["auto", "beam", "ils"], type=names, metavar="NAME,NAME", help="the first is compared with the others")
+
+
+def best_after(folder):
+    """[(seconds since the search began, best speed-up so far)] by builds; the baseline is no build."""
+    with open(folder / "ledger.csv", newline="") as file:
+        speedups = {line["sequence"]: float(line["objective_speedup"]) for line in csv.DictReader(file) if line["status"] == "ok"}
+    events, out, best = read_lines(folder / "events.jsonl"), [], 1.0
+    began = next(event["at"] for event in events if event["type"] == "baseline")
+    for event in events:
+        if event["type"] == "outcome":
+            best = max(best, speedups.get(str(event["seq"]), 0.0))
+            out.append((event["at"] - began, best))
+    return out
+
+
+def row(args, spec, seed, strategy, gpu):
+    folder = fresh(args.work / f"{spec.stem}.{seed}.{strategy}")
+    done = run(["run", "--input", spec, "--outdir", folder, "--runner", args.runner, "--no-llm", "--seed", seed, "--budget-builds", 1000000, "--budget-seconds",
+                f"{args.seconds:g}", "--finalists", 0, "--set", "record.sync=never", "--set", "search.draws=ordered", "--set", f"search.strategy={strategy}",
+                *args.more, *on(gpu)])
+    place = next(folder.glob("kernels/*/ledger.csv"), None)
+    if done.returncode not in (0, 2) or not place:
+        say(f"{spec.stem}, seed {seed}, {strategy}: exit code {done.returncode}: {last_line(done)}")
+        return None
+    steps = best_after(place.parent)
+    found = {"kernel": spec.stem, "seed": seed, "strategy": strategy, "revision": revision(), "builds": len(steps),
+             **{f"after_{mark}_builds": digits(steps[mark - 1][1]) if len(steps) >= mark else None for mark in MARKS},
+             "after_the_seconds": digits(max((best for at, best in steps if at <= args.seconds), default=1.0))}
+    say(f"{spec.stem}, seed {seed}, {strategy}: {found['after_the_seconds']} after {len(steps)} builds")
+    return found
+
+
+def lead(rows, key, first, other):
+    """The ratio of the first strategy to another over the kernels and seeds that both have, its interval, and how many kernels those are."""
+    of = {(r["kernel"], r["seed"], r["strategy"]): math.log(r[key]) for r in rows if r[key]}
+    by_kernel = {}
+    for kernel, seed, strategy in of:
+        if strategy == first and (kernel, seed, other) in of:
+            by_kernel.setdefault(kernel, []).append(of[kernel, seed, first] - of[kernel, seed, other])
+    if not by_kernel:
+        return None
+    ratios = [digits(math.exp(value)) for value in interval([sum(one) / len(one) for one in by_kernel.values()])]
+    return dict(zip(("ratio", "low", "high", "kernels"), [*ratios, len(by_kernel)]))
+
+
+def figures(rows, strategies):
+    first, *others = strategies
+    return {"searches": len(rows), "seeds": len({r["seed"] for r in rows}),
+            **{key: {other: lead(rows, key, first, other) for other in others} for key in (*(f"after_{mark}_builds" for mark in MARKS), "after_the_seconds")}}
+
+
+def measure(args):
+    specs = {path.stem: path for path in args.specs}
+    kernels = one_of(args.kernels, specs, "kernels")
+    if len(args.strategies) < 2:
+        raise Failed("--strategies: expected two at least", 2)
+
+    def one(task, gpu):
+        seed, kernel, strategy = task
+        return say(f"the time is over: {kernel}, seed {seed}, {strategy} is left out") if time_is_over(args) else row(args, specs[kernel], seed, strategy, gpu)
+
+    tasks = [(seed, kernel, strategy) for seed in args.seeds for kernel in kernels for strategy in args.strategies]
+    own = [found for found in spread(one, tasks, places(args)) if found]
+    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
+    rows = {(r["kernel"], r["seed"], r["strategy"]): r for r in before + own if r["revision"] == revision()}
+    rows = [rows[key] for key in sorted(rows)]
+    write_result(args.output, figures(rows, args.strategies), rows)
+    return len(own) == len(tasks)
