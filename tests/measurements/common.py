@@ -70,8 +70,8 @@ def names(text):
 
 
 def seeds(text):
-    """10: 1 to 10; 3,7: these."""
-    return [int(part) for part in names(text)] if "," in text else list(range(1, int(text) + 1))
+    """10: 1 to 10; 3,7: these; 3,3: this one."""
+    return list(dict.fromkeys(int(part) for part in names(text))) if "," in text else list(range(1, int(text) + 1))
 
 
 def glob_of_specs(pattern):
@@ -87,7 +87,7 @@ SHARED = {
     "stage": {"choices": ["screening", "confirmation", "final"], "help": "how thoroughly each is judged"},
     "kernels": {"type": names, "metavar": "NAME,NAME", "help": "these alone"},
     "specs": {"default": "specs/*.json", "type": glob_of_specs, "metavar": "PATTERN", "help": "files of the checkout"},
-    "seeds": {"type": seeds, "metavar": "N|N,N", "help": "10: 1 to 10; 3,7: these"},
+    "seeds": {"type": seeds, "metavar": "N|N,N", "help": "10: 1 to 10; 3,7: these; 3,3: this one"},
     "seconds": {"type": float, "metavar": "S", "help": "of each search"},
     "limit": {"type": float, "metavar": "S", "help": "no part is begun after so many seconds"},
     "python": {"default": "python3", "help": "with the libraries to compare with"},
