@@ -48,9 +48,9 @@ using nlohmann::json;
 namespace {
 
 /// Moves that annotate the kernel and change nothing that it computes with.
-const std::set<std::string, std::less<>> kAnnotations{"cache_policy_cg", "compiler_options",
-                                                      "launch_bounds",   "qualify_pointers",
-                                                      "set_tunable",     "unroll_loops"};
+const std::set<std::string, std::less<>> kAnnotations{
+    "cache_policy_cg", "compiler_options", "launch_bounds", "qualify_pointers",
+    "set_tunable",     "unroll_limit",     "unroll_loops"};
 constexpr std::size_t kMostLog = 600;
 
 DeviceFacts gpu() {
