@@ -145,6 +145,13 @@ Interval TritonBounds::of(const Node& node) {
       return node.text == "to" && converts_exactly(node) ? of(*node.children[0]) : std::nullopt;
     case NodeKind::subscript:
       return reshapes(node) ? of(*node.children[0]) : std::nullopt;
+    case NodeKind::unary: {
+      const Interval value = node.text == "-" ? of(*node.children[0]) : std::nullopt;
+      if (!value) return std::nullopt;
+      const Bound least = minus(number(0), value->greatest),
+                  greatest = minus(number(0), value->least);
+      return least && greatest ? Interval({*least, *greatest, value->exact}) : std::nullopt;
+    }
     case NodeKind::binary:
       return binary(node);
     default:
@@ -206,6 +213,12 @@ Interval TritonBounds::loop(const Node& range) {
   const TritonInterval start = ends.size() == 1 ? *exactly(number(0)) : ends[0];
   const TritonInterval& end = ends.size() == 1 ? ends[0] : ends[1];
   const TritonInterval step = ends.size() == 3 ? ends[2] : *exactly(number(1));
+  if (ends.size() == 3 && step.greatest.value < 0) {
+    const Bound back = minus(number(0), step.greatest);
+    if (!back || !is_at_least(*back, 1)) return std::nullopt;
+    if (start.greatest.value <= end.least.value) return std::nullopt;
+    return between(plus(end.least, number(1)), start.greatest);
+  }
   if (!is_at_least(step.least, 1)) return std::nullopt;
   if (!start.exact || !end.exact || !step.exact)
     return between(start.least, minus(end.greatest, number(1)));

@@ -36,6 +36,8 @@ class TritonBounds {
   [[nodiscard]] std::optional<TritonInterval> of(const python::Node& node);
   /// The comparison holds for all elements, programs and iterations.
   [[nodiscard]] bool holds(const python::Node& comparison);
+  /// Now, and wherever the conditions hold.
+  [[nodiscard]] bool is_at_least(const TritonBound& bound, std::int64_t least);
   /// What of tunables the answers so far rely on: conditions in Python.
   [[nodiscard]] const std::set<std::string>& conditions() const { return conditions_; }
 
@@ -55,8 +57,6 @@ class TritonBounds {
                                                     std::int64_t value) const;
   [[nodiscard]] std::optional<TritonBound> grid(std::size_t axis) const;
   [[nodiscard]] std::optional<TritonBound> bound(const Expression::Node& node) const;
-  /// Now, and wherever the conditions hold.
-  [[nodiscard]] bool is_at_least(const TritonBound& bound, std::int64_t least);
 
   const TritonKernel& kernel_;
   const MoveContext& context_;

@@ -52,6 +52,11 @@ const std::vector<Kernel>& kernels() {
       {"repeated", {{{"n", 128}}}},
       {"wrapped", {{{"n", 512}}}},
       {"countdown", {{{"n", 256}}}},
+      {"row_softmax", {{{"m", 8}, {"n", 192}}, {{"m", 6}, {"n", 96}}, {{"m", 5}, {"n", 100}}}},
+      {"taps",
+       {{{"m", 32}, {"n", 32}, {"d", 64}},
+        {{"m", 48}, {"n", 16}, {"d", 48}},
+        {{"m", 25}, {"n", 35}, {"d", 50}}}},
   };
   return kAll;
 }
@@ -117,6 +122,11 @@ std::vector<std::string> triton_moves() {
   return out;
 }
 
+/// Sums are added up in another order.
+bool rounds(const std::string& path) {
+  return path.find("triton_loop_order") != std::string::npos;
+}
+
 bool failed_assertion(const InterpretedLaunch& launch) {
   return launch.end.starts_with("AssertionError");
 }
@@ -136,7 +146,8 @@ class Comparison {
     }
   }
 
-  /// All compute the same, bit for bit, and the spec's own texts what the references do.
+  /// All compute the same, bit for bit, and the spec's own texts what the references do; so do
+  /// those that add up in another order.
   void check() {
     const std::vector<InterpretedLaunch> launches = interpreter_.run();
     for (const Pair& pair : pairs_) {
@@ -149,12 +160,18 @@ class Comparison {
         continue;
       }
       CHECK(made.end == "");
-      CHECK(made.written == own.written);
+      if (rounds(pair.path)) {
+        CHECK(made.error <= 1);
+        others += made.written == own.written ? 0U : 1U;
+      } else {
+        CHECK(made.written == own.written);
+      }
     }
     texts = pairs_.size();
   }
 
   std::size_t texts = 0, assertions = 0;
+  std::size_t others = 0;  ///< with other bits in their results
 
  private:
   struct Pair {
@@ -191,7 +208,8 @@ TEST_CASE("what any move makes of a kernel computes the same, bit for bit") {
     }
   }
   comparison.check();
-  CHECK(comparison.texts > 600);
+  CHECK(comparison.texts > 900);
+  CHECK(comparison.others > 0);
   testing::report_figure("triton_texts", comparison.texts);
 }
 
@@ -336,6 +354,27 @@ TEST_CASE("a text that leaves out a mask, a tile or the order of a sum is seen")
        "tl.range(m - S, -1, -S)",
        "",
        true},
+      {"row_softmax",
+       {{"m", 5}, {"n", 100}},
+       "triton_loop_order@loop:1(order=1)",
+       "-1, -T)",
+       "0, -T)",
+       "",
+       false},
+      {"layer_norm",
+       {{"m", 3}, {"n", 100}},
+       "triton_loop_order@loop:2(order=1)",
+       "(tl.cdiv(n, T) - 1) * T",
+       "(tl.cdiv(n, T) - 2) * T",
+       "",
+       false},
+      {"taps",
+       {{"m", 25}, {"n", 35}, {"d", 50}},
+       "triton_loop_order@loop:0(order=2)",
+       "for tap in range(3)",
+       "for tap in range(1, 3)",
+       "",
+       false},
       {"column_sums",
        {{"m", 64}, {"n", 128}},
        "triton_mask_off@masks",

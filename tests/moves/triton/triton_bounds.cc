@@ -65,6 +65,13 @@ TEST_CASE("a loop's variable is below its end, and one step below where all is k
         "?");
 }
 
+TEST_CASE("a loop that counts down is above its end") {
+  CHECK(bounds("    for i in range((tl.cdiv(n, T) - 1) * T, -1, -T):\n        i\n") ==
+        "0 .. 992 = ((1000 + T - 1) // T - 1) * T");
+  CHECK(bounds("    for i in tl.range(n - 1, m - 1, -1):\n        i\n") == "64 .. 999");
+  CHECK(bounds("    -tl.arange(0, T) - 1\n") == "-32 = 0 - (T - 1) - 1 .. -1");
+}
+
 TEST_CASE("what is not certain has no bounds") {
   for (const char* const lines :
        {"    tl.load(y)\n", "    D\n", "    num_warps\n", "    i = 1\n    i = 2\n    i\n",

@@ -51,7 +51,9 @@ class Integers {
   std::string range() {
     const std::vector<std::string> begins{"0", "p", "3", "m"}, ends{"8", "m + 5", "S + 1", "p + 4"},
         steps{"1", "S", "3"};
-    return "range(" + pick(begins) + ", " + pick(ends) + ", " + pick(steps) + ")";
+    const std::string begin = pick(begins), end = pick(ends), step = pick(steps);
+    return rng_.below(3) == 0 ? "range(" + end + ", " + begin + ", -" + step + ")"
+                              : "range(" + begin + ", " + end + ", " + step + ")";
   }
   /// A name for a value, for what comes behind it.
   void name(const std::string& local) { leaves_.push_back(local); }
