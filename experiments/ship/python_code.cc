@@ -110,12 +110,26 @@ class KernelWriter {
       const std::string one = c_literal(name) + ": " + std::to_string(value) + ", ";
       kTritonOptions.contains(name) ? options += one : constants += one;
     }
+    options += compiler_options();
     for (std::string* const list : {&passed, &constants, &options}) {
       if (list->ends_with(", ")) list->resize(list->size() - 2);
     }
     line("    _launch(" + c_literal(kernel_.name + "_kernel.py") + ", " +
          c_literal(kernel_.variant.kernel_name) + ", (" + grid + "), " + expression(plan.block[0]) +
          ",\n            [" + passed + "], {" + constants + "}, {" + options + "})\n\n");
+  }
+
+  /// Those of the assembler, as Triton's compiler takes them.
+  [[nodiscard]] std::string compiler_options() const {
+    constexpr std::string_view kCap = "--maxrregcount=", kAssembler = "--ptxas-options=";
+    std::string cap, assembler;
+    for (const std::string& option : kernel_.options) {
+      if (option.starts_with(kCap))
+        cap = "\"maxnreg\": " + option.substr(kCap.size()) + ", ";
+      else if (option.starts_with(kAssembler))
+        assembler += (assembler.empty() ? "" : " ") + option.substr(kAssembler.size());
+    }
+    return cap + (assembler.empty() ? "" : "\"ptx_options\": " + c_literal(assembler) + ", ");
   }
 
   const Shipment& shipment_;

@@ -61,8 +61,6 @@ const Knob* knob_at(std::string_view site) {
 std::string useless(const MoveContext& context, const Knob& knob) {
   const Variant& variant = context.variant;
   if (!context.device.is_gpu) return "the option is one of a GPU's compiler";
-  if (context.spec.kernel_type == KernelType::triton)
-    return "options of Triton are tunables of the spec";
   if (context.spec.launch_owner == LaunchOwner::caller) return "the caller compiles the kernel";
   if (knob.name == "registers") {
     if (variant.source.find("__launch_bounds__") != std::string::npos)
@@ -72,6 +70,8 @@ std::string useless(const MoveContext& context, const Knob& knob) {
     };
     if (std::ranges::any_of(context.spec.compiler_options, caps))
       return "the spec caps the registers";
+    if (context.spec.kernel_type == KernelType::triton && variant.tunables.contains("maxnreg"))
+      return "a tunable caps the registers";
   }
   if (knob.name == "vectorise" && context.spec.kernel_type != KernelType::cuda)
     return "the option is one of CUDA C++";

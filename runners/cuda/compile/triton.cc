@@ -74,6 +74,11 @@ json request_of(const CompileRequest& request) {
       constants[name] = text;
     }
   }
+  // the assembler takes no notice of a cap where the PTX says how many threads a block has
+  constexpr std::string_view kCap = "--maxrregcount=";
+  for (const std::string& option : request.options) {
+    if (option.starts_with(kCap)) options["maxnreg"] = std::atoi(option.c_str() + kCap.size());
+  }
   const int arch = number_of(request.arch);
   if (arch <= kLastOfPtxVersion) options["ptx_version"] = kPtxVersion;
   return {{"kernel", request.kernel},

@@ -383,6 +383,32 @@ TEST_CASE("every text that a move offers compiles, and no gate on code refuses i
   CHECK(texts >= 25);
 }
 
+TEST_CASE("options of the compiler reach the assembler of a kernel in Triton") {
+  CompileService service(service_options());
+  const KernelSpec spec = spec_of("softmax");
+  const Variant variant = baseline_variant(spec);
+  const warpath::DeviceFacts device = warpath::example_device();
+  const warpath::MoveContext context{.spec = spec, .variant = variant, .device = device};
+  const auto move = warpath::registered_moves().create("test", "compiler_options");
+  const auto listed = move->enumerate(context);
+  CHECK(listed.size() >= 5);
+  for (const warpath::MoveInstance& instance : listed) {
+    CAPTURE(instance.text());
+    std::string why;
+    const auto next = move->apply(context, instance, why);
+    REQUIRE_MESSAGE(next.has_value(), why);
+    const Build made = build(service, spec, *next);
+    CHECK_MESSAGE(made.status == Status::ok, made.log);
+  }
+  constexpr std::int64_t kCap = 24;
+  std::string why;
+  const auto capped =
+      move->apply(context, {"compiler_options", "compiler:registers", {{"value", kCap}}}, why);
+  REQUIRE_MESSAGE(capped.has_value(), why);
+  CHECK(compile(request(spec, variant)).usage.registers > kCap);
+  CHECK(compile(request(spec, *capped)).usage.registers <= kCap);
+}
+
 TEST_CASE("the example of every move on Triton shows its signature in the code") {
   const warpath::MoveTable moves(warpath::registered_moves());
   for (const warpath::EmbeddedExample& embedded : warpath::embedded_examples()) {

@@ -131,6 +131,30 @@ TEST_CASE("a run in Triton is exported as Python that is imported without Triton
     CHECK(hash128(read_file(fs::path(out) / name)).hex() == hash.get<std::string>());
 }
 
+TEST_CASE("options of the assembler are passed to Triton, which may not know them") {
+  const TemporaryFolder folder;
+  Variant best = two_rows(softmax());
+  best.compiler_options = {"--maxrregcount=64", "--ptxas-options=--register-usage-level=10",
+                           "--ptxas-options=--def-load-cache=cg"};
+  const std::string out = exported_softmax(folder, best, "none");
+  write_file(out + "/caller.py", kCaller);
+  for (const bool known : {true, false}) {
+    fs::create_directories(fs::path(out) / "triton/backends/nvidia");
+    for (const char* const part : {"triton", "triton/backends", "triton/backends/nvidia"})
+      write_file(fs::path(out) / part / "__init__.py", "");
+    write_file(fs::path(out) / "triton/backends/nvidia/compiler.py",
+               "class CUDAOptions:\n    __dataclass_fields__ = " +
+                   std::string(known ? "{\"ptx_options\": None}\n" : "{}\n"));
+    const CommandOutput ran = run_in(out, {"python3", "-B", "caller.py"});
+    REQUIRE_MESSAGE(ran.code == 0, ran.text);
+    CHECK(lines_of(ran.text).front() ==
+          std::string("(8192, 1, 1) [('C', 2048), ('COLUMNS', 2048), ('N', 16384), ('ROWS', 2), "
+                      "('maxnreg', 64), ('num_warps', 8), ") +
+              (known ? "('ptx_options', '--register-usage-level=10 --def-load-cache=cg'), " : "") +
+              "('s', 1.5)]");
+  }
+}
+
 TEST_CASE("its machine code has a launcher in C, which knows what it was compiled for") {
   if (std::getenv("WARPATH_PYTHON") == nullptr) {
     MESSAGE("skipped: WARPATH_PYTHON names no Python with Triton");

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/moves/triton/triton_case.h"
 #include "tests/support/move_path.h"
 
 using namespace warpath;
@@ -52,6 +53,19 @@ TEST_CASE("options of the compiler stand behind the spec's, in one order, each o
   MovePath elsewhere(std::move(of_caller));
   CHECK(elsewhere.on_gpu().tried("compiler_options@compiler:registers(value=64)") ==
         "the caller compiles the kernel");
+}
+
+TEST_CASE("a kernel in Triton gets options of the assembler, and one cap of its registers") {
+  const std::string body = "(y, n, T: tl.constexpr):\n    tl.store(y + tl.arange(0, T), 1.0)\n",
+                    head =
+                        "output: float32 y[n]\nscalar: int32 n = 64\ngrid: 1\nblock: 128\n"
+                        "tunable: T = 64 of 64\n";
+  const test::TritonCase one(head, body);
+  CHECK(one.offered("compiler_options").starts_with("@compiler:registers(value="));
+  CHECK(one.offered("compiler_options").find("@compiler:usage(value=10)") != std::string::npos);
+  CHECK(one.offered("compiler_options").find("vectorise") == std::string::npos);
+  const test::TritonCase capped(head + "tunable: maxnreg = 64 of 64, 128\n", body);
+  CHECK(capped.offered("compiler_options").find("registers") == std::string::npos);
 }
 
 TEST_SUITE_END();
