@@ -19,6 +19,8 @@ class BFloat16 {
   [[nodiscard]] constexpr float value() const {
     return std::bit_cast<float>(std::uint32_t{bits_} << 16U);
   }
+  /// Bit by bit: zeros of either sign differ.
+  constexpr bool operator==(const BFloat16&) const = default;
 
  private:
   std::uint16_t bits_ = 0;

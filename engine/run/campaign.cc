@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
@@ -305,7 +306,7 @@ void Campaign::adopt(Snapshot snapshot, StrategyState& state, const std::string&
   if (baseline == nullptr || !objective_.set_baseline(*baseline).empty())
     throw bad_input(place, "", "a baseline that is ok");
   finals_.emplace(objective_, options_.run);
-  Graph graph = Graph::from_arenas(std::move(snapshot.arenas), place);
+  Graph graph = Graph::from_arenas(std::exchange(snapshot.arenas, {}), place);
   keep(state);
   links_ = std::move(snapshot.links);
   const bool same = graph.node_count() == space_.size() &&
@@ -323,7 +324,7 @@ const EdgeTexts& Campaign::links() {
   const Graph& graph = search_->graph();
   for (; links_seen_ < graph.edge_count(); ++links_seen_) {
     const EdgeId id{links_seen_};
-    const Edge& edge = graph[id];
+    const Edge edge = graph[id];
     if (graph[edge.target].first_in != id)
       links_.add(id, space_.action(edge.source, edge.action).text());
   }

@@ -13,13 +13,11 @@ std::uint64_t ActionOrders::tie_break(const Hash128& key, std::uint32_t action) 
 }
 
 void ActionOrders::set(NodeId node, const Hash128& key, std::span<const float> priors) {
-  if (index(node) >= row_.size()) row_.resize(index(node) + std::size_t{1}, kNone);
+  if (index(node) >= known_.size()) known_.resize(index(node) + std::size_t{1});
+  known_[index(node)] = true;
   const bool equal =
       std::all_of(priors.begin(), priors.end(), [&](float p) { return p == priors.front(); });
-  if (equal && priors.size() <= kMostDerived) {
-    row_[index(node)] = kDerived;
-    return;
-  }
+  if (equal && priors.size() <= kMostDerived) return;
   WARPATH_CHECK(pool_.size() + priors.size() < kDerived);
   const auto first = static_cast<std::uint32_t>(pool_.size());
   for (std::uint32_t a = 0; a < priors.size(); ++a) pool_.push_back({a, priors[a]});
@@ -29,15 +27,20 @@ void ActionOrders::set(NodeId node, const Hash128& key, std::span<const float> p
     const std::uint64_t rank_y = tie_break(key, y.action);
     return rank_x != rank_y ? rank_x < rank_y : x.action < y.action;
   });
+  if (index(node) >= row_.size()) row_.resize(index(node) + std::size_t{1}, kDerived);
   row_[index(node)] = first;
+}
+
+float ActionOrders::prior(NodeId node, std::uint32_t rank, std::uint32_t count) const {
+  const std::uint32_t first = row(node);
+  return first != kDerived ? pool_[first + rank].prior : 1.0F / static_cast<float>(count);
 }
 
 ActionOrders::Choice ActionOrders::at(NodeId node,
                                       const Hash128& key,
                                       std::uint32_t rank,
                                       std::uint32_t count) const {
-  const std::uint32_t row = row_[index(node)];
-  if (row != kDerived) return pool_[row + rank];
+  if (const std::uint32_t first = row(node); first != kDerived) return pool_[first + rank];
   // The tie-break with its low bits replaced by the action: one word to sort, and the action comes
   // with it.
   std::array<std::uint64_t, kMostDerived> ranked{};

@@ -1,6 +1,7 @@
 #include "engine/search/graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,22 +14,13 @@ namespace {
 
 constexpr std::size_t kLeastNodeSlots = 16;
 
-/// Follows every list of `count` links from `first`; calls `visit(edge)`, which says whether the
-/// edge belongs there. False on a link out of range, a foreign edge or a cycle.
-template <class Next, class Visit>
-bool walk_list(EdgeId first, std::size_t edge_count, Next next, Visit visit) {
-  std::size_t steps = 0;
-  for (EdgeId e = first; e != kNoEdge; e = next(e)) {
-    if (index(e) >= edge_count || ++steps > edge_count || !visit(e)) return false;
-  }
-  return true;
-}
-
 /// What is wrong with the arenas taken by themselves; empty if nothing.
 std::string misfit(const Graph::Arenas& arenas) {
-  const auto& [nodes, edges, keys] = arenas;
+  const std::vector<Node>& nodes = arenas.nodes;
+  const std::vector<Edge>& edges = arenas.edges;
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
   if (nodes.empty()) return "at least one node";
-  if (keys.size() != nodes.size())
+  if (arenas.keys.size() != nodes.size())
     return "as many keys as nodes (" + std::to_string(nodes.size()) + ")";
   if (nodes.size() >= index(kNoNode) || edges.size() >= index(kNoEdge))
     return "fewer than 2^32 - 1 nodes and edges";
@@ -40,108 +32,163 @@ std::string misfit(const Graph::Arenas& arenas) {
     if (!std::isfinite(e.prior.value()))
       return "edge " + std::to_string(i) + " to have a finite prior";
   }
-  std::vector<char> listed_out(edges.size()), listed_in(edges.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& n = nodes[i];
-    const NodeId id{static_cast<std::uint32_t>(i)};
     const std::string name = "node " + std::to_string(i);
     if (n.state > NodeState::failed) return name + " to have a known state";
     if (!std::isfinite(n.reward) || !std::isfinite(n.best) || !std::isfinite(n.value))
       return name + " to have finite values";
-    EdgeId last = kNoEdge;
-    const bool out_ok = walk_list(
-        n.first_out, edges.size(), [&](EdgeId e) { return edges[index(e)].next_out; },
-        [&](EdgeId e) {
-          return last = e, edges[index(e)].source == id && !std::exchange(listed_out[index(e)], 1);
-        });
-    if (!out_ok || last != n.last_out) return name + " to list the edges that leave it";
-    const bool in_ok = walk_list(
-        n.first_in, edges.size(), [&](EdgeId e) { return edges[index(e)].next_in; },
-        [&](EdgeId e) {
-          return edges[index(e)].target == id && !std::exchange(listed_in[index(e)], 1);
-        });
-    if (!in_ok) return name + " to list the edges that enter it";
-  }
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (!listed_out[i] || !listed_in[i])
-      return "edge " + std::to_string(i) + " to be listed by both its ends";
+    if (n.next_action > kMost || n.action_count > kMost)
+      return name + " to have fewer than 2^16 actions";
   }
   return {};
 }
 
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
 }  // namespace
 
+/// The slot of `key`, or the free one that ends its probe sequence.
 std::size_t Graph::slot_of(const Hash128& key) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>(key.low) & mask;
-  while (slots_[slot] != kNoNode && keys_[index(slots_[slot])] != key) slot = (slot + 1) & mask;
+  const std::uint32_t tag = tag_of(key);
+  std::size_t slot = static_cast<std::size_t>(key.low % slots_.size());
+  while (slots_[slot] != kNone) {
+    const NodeId id = node_at(slot);
+    if (slots_[slot] == (tag | index(id)) && keys_[index(id)] == key) break;
+    slot = slot + 1 == slots_.size() ? 0 : slot + 1;
+  }
   return slot;
 }
 
 void Graph::grow_table() {
-  const std::size_t size = std::max(kLeastNodeSlots, slots_.size() * 2);
-  slots_.assign(size, kNoNode);
-  for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = NodeId{i};
+  const std::size_t size = std::max(kLeastNodeSlots, slots_.size() + slots_.size() / 2);
+  slots_ = {};  // before the larger one is there
+  slots_.assign(size, kNone);
+  id_bits_ = static_cast<int>(std::bit_width(size));
+  for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = tag_of(keys_[i]) | i;
 }
 
 NodeId Graph::find(const Hash128& key) const {
-  return slots_.empty() ? kNoNode : slots_[slot_of(key)];
+  if (slots_.empty()) return kNoNode;
+  const std::size_t slot = slot_of(key);
+  return slots_[slot] == kNone ? kNoNode : node_at(slot);
 }
 
 NodeId Graph::find_or_insert(const Hash128& key, std::uint16_t depth, bool& created) {
   if (4 * (nodes_.size() + 1) > 3 * slots_.size()) grow_table();
-  NodeId& slot = slots_[slot_of(key)];
-  created = slot == kNoNode;
-  if (!created) return slot;
+  const std::size_t slot = slot_of(key);
+  created = slots_[slot] == kNone;
+  if (!created) return node_at(slot);
   WARPATH_CHECK(node_count() < index(kNoNode));
-  const NodeId id{node_count()};
-  nodes_.push_back(Node{.depth = depth});
+  const std::uint32_t id = node_count();
+  nodes_.push_back({.depth = depth});
   keys_.push_back(key);
-  return slot = id;
+  slots_[slot] = tag_of(key) | id;
+  return NodeId{id};
 }
 
 EdgeId Graph::add_edge(NodeId source, NodeId target, std::uint32_t action, float prior) {
   WARPATH_CHECK(edge_count() < index(kNoEdge) &&
                 action <= std::numeric_limits<std::uint16_t>::max());
   const EdgeId id{edge_count()};
-  edges_.push_back(Edge{.source = source,
-                        .target = target,
-                        .action = static_cast<std::uint16_t>(action),
-                        .prior = BFloat16(prior)});
-  link(id);
+  const BFloat16 exact(prior);
+  const auto run = static_cast<std::uint32_t>(runs_.size());
+  if (run == 0 || runs_.back().source != source || priors_.back() != exact) {
+    Expansion& from = expansion(source);
+    const std::uint32_t before = std::exchange(from.last_run, run);
+    (before == kNone ? from.first_run : runs_[before].next) = run;
+    runs_.push_back({.first = id, .source = source});
+    priors_.push_back(exact);
+  }
+  if (index(id) % kEdgesOfPlace == 0)
+    places_.push_back(static_cast<std::uint32_t>(runs_.size() - 1));
+  EdgeId& first_in = nodes_[index(target)].first_in;
+  if (first_in == kNoEdge) {
+    first_in = id;
+    links_.push_back({.target = target});
+  } else {  // after the first, so that a node's creating edge stays at the head
+    const EdgeId next_in = std::exchange(links_[index(first_in)].next_in, id);
+    links_.push_back({.target = target, .next_in = next_in});
+  }
+  actions_.push_back(static_cast<std::uint16_t>(action));
   return id;
 }
 
-void Graph::link(EdgeId id) {
-  Edge& edge = (*this)[id];
-  Node& source = (*this)[edge.source];
-  (source.last_out == kNoEdge ? source.first_out : (*this)[source.last_out].next_out) = id;
-  source.last_out = id;
-  Node& target = (*this)[edge.target];
-  if (target.first_in == kNoEdge) {
-    target.first_in = id;
-  } else {  // after the first, so that a node's creating edge stays at the head
-    edge.next_in = std::exchange((*this)[target.first_in].next_in, id);
-  }
-}
-
-EdgeId Graph::find_edge(NodeId source, NodeId target) const {
-  EdgeId out = (*this)[source].first_out;
-  EdgeId in = (*this)[target].first_in;
-  while (out != kNoEdge && in != kNoEdge) {  // the shorter of the two lists decides
-    if ((*this)[out].target == target) return out;
-    if ((*this)[in].source == source) return in;
-    out = (*this)[out].next_out;
-    in = (*this)[in].next_in;
+EdgeId Graph::find_edge(NodeId source_id, NodeId target_id) const {
+  constexpr int kNear = 64;  // edges that leave a node are near one another, those into it are not
+  EdgeId in = nodes_[index(target_id)].first_in;
+  if (in == kNoEdge) return kNoEdge;
+  int looked = 0;
+  for (const Out& one : out(source_id)) {
+    if (one.target == target_id) return one.edge;
+    if (++looked <= kNear) continue;
+    // then the shorter of the two lists decides
+    if (source(in) == source_id) return in;
+    in = next_in(in);
+    if (in == kNoEdge) return kNoEdge;
   }
   return kNoEdge;
+}
+
+Graph::Expansion& Graph::expansion(NodeId id) {
+  Core& core = nodes_[index(id)];
+  if (core.expansion == kNone) {
+    core.expansion = static_cast<std::uint32_t>(expansions_.size());
+    expansions_.push_back({.best = core.reward, .value = core.reward});
+  }
+  return expansions_[core.expansion];
+}
+
+void Graph::measure(NodeId id, double reward) {
+  Core& core = nodes_[index(id)];
+  core.state = NodeState::measured;
+  core.reward = reward;
+  if (core.expansion == kNone) return;
+  Expansion& more = expansions_[core.expansion];
+  more.best = more.value = reward;
+}
+
+void Graph::open(NodeId id, std::uint32_t action_count) {
+  WARPATH_CHECK(action_count <= std::numeric_limits<std::uint16_t>::max());
+  nodes_[index(id)].opened = true;
+  if (action_count > 0) expansion(id).action_count = static_cast<std::uint16_t>(action_count);
+}
+
+void Graph::count_live_child(NodeId id, bool more) {
+  std::uint32_t& count = expansion(id).live_out;
+  more ? ++count : --count;
+}
+
+void Graph::reserve(NodeId id) {
+  Core& core = nodes_[index(id)];
+  if (core.reserved) more_in_flight_.add(id);
+  core.reserved = true;
+}
+
+void Graph::release(NodeId id) {
+  if (more_in_flight_[id] > 0)
+    more_in_flight_.remove(id);
+  else
+    nodes_[index(id)].reserved = false;
+}
+
+void Graph::visit(EdgeId id, std::uint32_t times) {
+  const NodeId to = target(id);
+  Core& core = nodes_[index(to)];
+  core.visits += times;
+  if (times == 0 || (core.first_in == id && to != kRoot)) return;
+  core.other_visits = true;
+  other_visits_.add(id, times);
+  other_visits_of_.add(to, times);
 }
 
 Hash128 Graph::fingerprint() const {
   Hasher h;
   h.add(node_count()).add(edge_count());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& n = nodes_[i];
+  for (std::uint32_t i = 0; i < node_count(); ++i) {
+    const Node n = (*this)[NodeId{i}];
     h.add(keys_[i]).add(n.reward).add(n.best).add(n.value).add(n.visits).add(n.in_flight);
     h.add(index(n.first_out)).add(index(n.last_out)).add(index(n.first_in));
     h.add(n.next_action).add(n.action_count).add(n.live_out).add(std::uint32_t{n.depth});
@@ -149,28 +196,82 @@ Hash128 Graph::fingerprint() const {
         .add(std::uint32_t{n.opened})
         .add(std::uint32_t{n.live});
   }
-  for (const Edge& e : edges_) {
+  for (std::uint32_t i = 0; i < edge_count(); ++i) {
+    const Edge e = (*this)[EdgeId{i}];
     h.add(index(e.source)).add(index(e.target)).add(index(e.next_out)).add(index(e.next_in));
     h.add(std::uint32_t{e.action}).add(static_cast<double>(e.prior.value())).add(e.visits);
   }
   return h.digest();
 }
 
-Graph Graph::from_arenas(Arenas arenas, std::string_view place) {
+Graph::Arenas Graph::arenas() const {
+  Arenas out;
+  out.keys.assign(keys_.data(), keys_.data() + keys_.size());
+  out.nodes.reserve(node_count());
+  for (std::uint32_t i = 0; i < node_count(); ++i) out.nodes.push_back((*this)[NodeId{i}]);
+  out.edges.reserve(edge_count());
+  for (std::uint32_t i = 0; i < edge_count(); ++i) out.edges.push_back((*this)[EdgeId{i}]);
+  return out;
+}
+
+void Graph::put(NodeId id, const Node& node) {
+  Core& core = nodes_[index(id)];
+  core.reward = node.reward;
+  core.visits = id == kRoot ? node.visits : 0;
+  core.state = node.state;
+  core.opened = node.opened;
+  core.live = node.live;
+  core.reserved = node.in_flight > 0;
+  if (node.in_flight > 1) more_in_flight_.add(id, node.in_flight - 1);
+  const bool more = !same_bits(node.best, node.reward) || !same_bits(node.value, node.reward) ||
+                    node.live_out > 0 || node.next_action > 0 || node.action_count > 0;
+  if (!more) return;
+  Expansion& to = expansion(id);
+  to.best = node.best;
+  to.value = node.value;
+  to.live_out = node.live_out;
+  to.next_action = static_cast<std::uint16_t>(node.next_action);
+  to.action_count = static_cast<std::uint16_t>(node.action_count);
+}
+
+std::string Graph::difference(const Arenas& arenas) const {
+  for (std::uint32_t i = 0; i < node_count(); ++i) {
+    const Node now = (*this)[NodeId{i}];
+    const Node& other = arenas.nodes[i];
+    const std::string name = "node " + std::to_string(i);
+    if (now.first_out != other.first_out || now.last_out != other.last_out)
+      return name + " to list the edges that leave it";
+    if (now.first_in != other.first_in) return name + " to list the edges that enter it";
+    if (now.visits != other.visits) return name + " to have the visits of the edges that enter it";
+  }
+  for (std::uint32_t i = 0; i < edge_count(); ++i) {
+    const Edge now = (*this)[EdgeId{i}];
+    const Edge& other = arenas.edges[i];
+    if (now.next_out != other.next_out || now.next_in != other.next_in)
+      return "edge " + std::to_string(i) + " to be listed by both its ends";
+  }
+  return {};
+}
+
+Graph Graph::from_arenas(const Arenas& arenas, std::string_view place) {
   if (const std::string wrong = misfit(arenas); !wrong.empty()) throw bad_input(place, "", wrong);
   Graph g;
-  g.nodes_ = std::move(arenas.nodes);
-  g.edges_ = std::move(arenas.edges);
-  g.keys_ = std::move(arenas.keys);
-  while (4 * g.nodes_.size() > 3 * g.slots_.size()) {
-    g.slots_.resize(std::max(kLeastNodeSlots, g.slots_.size() * 2));
+  g.nodes_.reserve(arenas.nodes.size());
+  g.keys_.reserve(arenas.keys.size());
+  for (std::size_t i = 0; i < arenas.nodes.size(); ++i) {
+    bool created = false;
+    const NodeId id = g.find_or_insert(arenas.keys[i], arenas.nodes[i].depth, created);
+    if (!created) throw bad_input(place, arenas.keys[i].hex(), "every key once");
+    g.put(id, arenas.nodes[i]);
   }
-  std::fill(g.slots_.begin(), g.slots_.end(), kNoNode);
-  for (std::uint32_t i = 0; i < g.node_count(); ++i) {
-    NodeId& slot = g.slots_[g.slot_of(g.keys_[i])];
-    if (slot != kNoNode) throw bad_input(place, g.keys_[i].hex(), "every key once");
-    slot = NodeId{i};
+  g.links_.reserve(arenas.edges.size());
+  g.actions_.reserve(arenas.edges.size());
+  for (const Edge& e : arenas.edges) {
+    const EdgeId id = g.add_edge(e.source, e.target, e.action, e.prior.value());
+    g.visit(id, e.visits);
   }
+  if (const std::string wrong = g.difference(arenas); !wrong.empty())
+    throw bad_input(place, "", wrong);
   return g;
 }
 

@@ -97,37 +97,40 @@ void Search::Impl::open(NodeId v) {
     for (std::size_t i = 0; i < priors.size(); ++i)
       priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
   }
-  Node& n = nodes[v];
+  const Node n = nodes[v];
   const auto count = static_cast<std::uint32_t>(priors.size());
   if (n.opened && n.action_count != count) {
     throw bad_input(place,
                     std::to_string(n.action_count) + " actions of node " + nodes.key(v).short_hex(),
                     std::to_string(count) + ", as its space has");
   }
-  n.opened = true;
-  n.action_count = count;
+  nodes.open(v, count);
   orders.set(v, nodes.key(v), priors);
   live.update(nodes, v);
 }
 
 std::uint32_t Search::Impl::in_flight(EdgeId edge) {
   for (auto p = state.pending.rbegin();
-       p != state.pending.rend() && p->dispatch.sequence >= counted; ++p)
-    edges_in_flight.add(p->path);
+       p != state.pending.rend() && p->dispatch.sequence >= counted; ++p) {
+    for (const EdgeId e : p->path) edges_in_flight.add(e);
+  }
   counted = state.next_sequence;
   return edges_in_flight[edge];
 }
 
 std::optional<Arm> Search::Impl::arm(EdgeId edge) {
-  const Edge& e = nodes[edge];
-  const Node& child = nodes[e.target];
-  if (!child.live || !nodes.forward(e)) return std::nullopt;
+  const Edge e = nodes[edge];
+  if (!nodes.live(e.target) || !nodes.forward(e)) return std::nullopt;
   Arm out;
-  out.value = backup_policy->edge_value(child.value, child.best);
-  out.prior = e.prior.value();
-  out.visits = e.visits;
-  if (child.in_flight > 0 && !ignores_in_flight) out.in_flight = in_flight(edge);
+  set_arm({.edge = edge, .target = e.target, .prior = e.prior}, out);
   return out;
+}
+
+void Search::Impl::set_arm(const Graph::Out& edge, Arm& out) {
+  out.value = backup_policy->edge_value(nodes.value(edge.target), nodes.best(edge.target));
+  out.prior = edge.prior.value();
+  out.visits = nodes.visits(edge.edge);
+  if (!ignores_in_flight && nodes.in_flight(edge.target)) out.in_flight = in_flight(edge.edge);
 }
 
 std::size_t Search::Impl::list_arms(NodeId v, const NodeView& view) {
@@ -141,38 +144,39 @@ std::size_t Search::Impl::list_arms(NodeId v, const NodeView& view) {
     return known->edges.size();
   }
   std::size_t edges = 0;
-  for (EdgeId e = nodes[v].first_out; e != kNoEdge; e = nodes[e].next_out, ++edges) {
-    if (const std::optional<Arm> one = arm(e)) {
-      arms.push_back(*one);
-      arm_edges.push_back(e);
-    }
+  const std::uint16_t depth = nodes.depth(v);
+  for (const Graph::Out& out : nodes.out(v)) {
+    ++edges;
+    if (!nodes.live(out.target) || nodes.depth(out.target) <= depth) continue;
+    set_arm(out, arms.emplace_back());
+    arm_edges.push_back(out.edge);
   }
   return edges;
 }
 
 EdgeId Search::Impl::select(NodeId v) {
-  const Node& n = nodes[v];
   arms.clear();
   arm_edges.clear();
-  const std::uint32_t untried = n.action_count - n.next_action;
+  const std::uint32_t untried = nodes.untried(v);
   if (untried > 0) {  // the widen arm's place; it is dropped below if it is not offered
     arms.push_back({.is_widen = true});
     arm_edges.push_back(kNoEdge);
   }
   // Every visit and every evaluation in flight of a measured node, but its own, went through one of
   // its edges.
-  const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, sigma()};
+  const std::uint64_t visits = std::uint64_t{nodes.visits(v)} + nodes.in_flight(v);
+  const NodeView view{visits - 1, nodes.reward(v), sigma()};
   const auto children = static_cast<std::uint32_t>(list_arms(v, view));
   std::span<const Arm> offered(arms);
   if (untried > 0) {
     if (arms.size() == 1) return kNoEdge;
-    const bool offer = widening->offer(std::uint64_t{n.visits} + n.in_flight, children, untried);
+    const bool offer = widening->offer(visits, children, untried);
     if (offer && widening->forced()) return kNoEdge;
     if (offer) {
-      arms.front().value = widening->first_play_value(n.reward, n.value, view.sigma);
+      arms.front().value = widening->first_play_value(nodes.reward(v), nodes.value(v), view.sigma);
+      const Node n = nodes[v];
       // as its edge will have it
-      arms.front().prior =
-          BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();
+      arms.front().prior = BFloat16(orders.prior(v, n.next_action, n.action_count)).value();
     } else {
       offered = offered.subspan(1);
     }
@@ -188,9 +192,10 @@ Hash128 Search::Impl::key_of_child(NodeId parent, std::uint32_t action, const Ha
 }
 
 EdgeId Search::Impl::expand(NodeId v) {
-  const auto choice = orders.at(v, nodes.key(v), nodes[v].next_action, nodes[v].action_count);
+  const Node n = nodes[v];
+  const auto choice = orders.at(v, nodes.key(v), n.next_action, n.action_count);
   const std::optional<Hash128> key = space.apply(v, choice.action);
-  ++nodes[v].next_action;
+  nodes.try_action(v);
   if (!key) {
     live.update(nodes, v);
     return kNoEdge;
@@ -218,12 +223,13 @@ Search::Impl::Linked Search::Impl::link(NodeId parent,
 }
 
 Dispatch Search::Impl::dispatch() {
-  ++nodes[kRoot].in_flight;
+  nodes.reserve(kRoot);
   for (const EdgeId e : path) {
-    ++nodes[nodes[e].target].in_flight;
-    wide.changed(nodes[e].target);
+    const NodeId target = nodes.target(e);
+    nodes.reserve(target);
+    wide.changed(target);
   }
-  const Edge& last = nodes[path.back()];
+  const Edge last = nodes[path.back()];
   const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
   state.pending.push_back({made, path});
   return made;
@@ -249,19 +255,18 @@ std::optional<Dispatch> Search::Impl::next() {
   path.clear();
   NodeId at = kRoot;
   for (;;) {
-    while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
+    while (!nodes.live(at)) {  // closed by what was tried just now, perhaps with its parents
       if (path.empty()) return restart();
-      at = nodes[path.back()].source;
+      at = nodes.source(path.back());
       path.pop_back();
     }
-    const Node& n = nodes[at];
-    if (!n.opened || (n.next_action < n.action_count && !orders.has(at))) {
+    if (!nodes.opened(at) || (nodes.untried(at) > 0 && !orders.has(at))) {
       open(at);
       continue;
     }
     if (const EdgeId down = select(at); down != kNoEdge) {
       path.push_back(down);
-      at = nodes[down].target;
+      at = nodes.target(down);
     } else if (const EdgeId made = expand(at); made != kNoEdge) {
       path.push_back(made);
       return dispatch();
@@ -299,31 +304,33 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   const State::Pending done = std::move(*it);
   state.pending.erase(it);
   ++state.playouts;
-  if (sequence < counted) edges_in_flight.remove(done.path);
-  for (const EdgeId e : done.path) {
-    ++nodes[e].visits;
-    --nodes[nodes[e].target].in_flight;
-    ++nodes[nodes[e].target].visits;
-    wide.changed(nodes[e].target);
+  if (sequence < counted) {
+    for (const EdgeId e : done.path) edges_in_flight.remove(e);
   }
-  --nodes[kRoot].in_flight;
-  ++nodes[kRoot].visits;
+  for (const EdgeId e : done.path) {
+    const NodeId target = nodes.target(e);
+    nodes.visit(e);
+    nodes.release(target);
+    wide.changed(target);
+  }
+  nodes.release(kRoot);
+  nodes.visit_root();
   const NodeId leaf = done.dispatch.node;
-  Node& n = nodes[leaf];
-  n.state = evaluation.ok ? NodeState::measured : NodeState::failed;
   if (evaluation.ok) {
     const double r = evaluation.reward;
-    n.reward = n.best = n.value = r;
+    nodes.measure(leaf, r);
     state.rewards.add(r);
     state.floor = std::min(state.floor, r);
     const double record = nodes[state.best].reward;
     if (r > record || (r == record && leaf < state.best)) state.best = leaf;
     live.update(nodes, leaf);
-    for (EdgeId e = n.first_in; e != kNoEdge; e = nodes[e].next_in)
-      backup.raise_best(nodes, nodes[e].source, r);
+    for (EdgeId e = nodes[leaf].first_in; e != kNoEdge; e = nodes.next_in(e))
+      backup.raise_best(nodes, nodes.source(e), r);
+  } else {
+    nodes.fail(leaf);
   }
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e)
-    backup.recompute_value(nodes, nodes[*e].source, state.floor);
+    backup.recompute_value(nodes, nodes.source(*e), state.floor);
   asked_in_vain = false;
   if (strategy && evaluation.twin != kNoNode) {
     WARPATH_CHECK(nodes[evaluation.twin].state == NodeState::measured);
@@ -337,10 +344,10 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
 Search::Search(Space& space, const Options& options, std::uint64_t seed, const Hash128& root_key)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
   bool created = false;
-  Node& root = impl_->nodes[impl_->nodes.find_or_insert(root_key, 0, created)];
-  root.state = NodeState::measured;
-  root.visits = 1;
-  impl_->state.rewards.add(root.reward);
+  const NodeId root = impl_->nodes.find_or_insert(root_key, 0, created);
+  impl_->nodes.measure(root, 0);
+  impl_->nodes.visit_root();
+  impl_->state.rewards.add(0);
   impl_->state.best = kRoot;
   impl_->live.update(impl_->nodes, kRoot);
 }

@@ -48,36 +48,37 @@ std::vector<double> reachable_best(const Graph& graph) {
 }
 
 void Backup::raise_best(Graph& graph, NodeId node, double best) {
-  if (graph[node].best >= best) return;
-  graph[node].best = best;
+  if (graph.best(node) >= best) return;
+  graph.set_best(node, best);
   wide_->changed(node);
   worklist_.assign(1, node);
   while (!worklist_.empty()) {
     const NodeId v = worklist_.back();
     worklist_.pop_back();
-    for (EdgeId e = graph[v].first_in; e != kNoEdge; e = graph[e].next_in) {
-      Node& source = graph[graph[e].source];
-      if (source.best >= best) continue;
-      source.best = best;
-      wide_->changed(graph[e].source);
-      worklist_.push_back(graph[e].source);
+    for (EdgeId e = graph[v].first_in; e != kNoEdge; e = graph.next_in(e)) {
+      const NodeId source = graph.source(e);
+      if (graph.best(source) >= best) continue;
+      graph.set_best(source, best);
+      wide_->changed(source);
+      worklist_.push_back(source);
     }
   }
 }
 
 void Backup::recompute_value(Graph& graph, NodeId node, double floor) {
   terms_.clear();
-  Node& n = graph[node];
   const WideNodes::Wide* wide = wide_->find(graph, node);
   if (wide == nullptr) {
     std::size_t edges = 0;
-    for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out, ++edges) {
-      const Edge& edge = graph[e];
-      if (edge.visits == 0) continue;
-      const Node& child = graph[edge.target];
-      const bool measured = child.state == NodeState::measured;
-      terms_.push_back(
-          {edge.visits, measured ? child.value : floor, measured ? child.best : floor});
+    for (const Graph::Out& out : graph.out(node)) {
+      ++edges;
+      const std::uint32_t visits = graph.visits(out.edge);
+      if (visits == 0) continue;
+      const bool measured = graph.state(out.target) == NodeState::measured;
+      ChildTerm& term = terms_.emplace_back();
+      term.edge_visits = visits;
+      term.value = measured ? graph.value(out.target) : floor;
+      term.best = measured ? graph.best(out.target) : floor;
     }
     if (edges > WideNodes::kMostLooked) wide = &wide_->add(graph, node);
   }
@@ -88,7 +89,7 @@ void Backup::recompute_value(Graph& graph, NodeId node, double floor) {
       terms_.push_back({all.visits, all.value / static_cast<double>(all.visits), all.best});
     if (all.failed > 0) terms_.push_back({all.failed, floor, floor});
   }
-  n.value = policy_->node_value(n.reward, terms_);
+  graph.set_value(node, policy_->node_value(graph[node].reward, terms_));
   wide_->changed(node);
 }
 

@@ -175,7 +175,7 @@ std::string violated_search_invariant(const Graph& graph,
   return violated;
 }
 
-std::string violated_in_flight(const EdgesInFlight& edges,
+std::string violated_in_flight(const Counts<EdgeId>& edges,
                                const Search::State& state,
                                std::uint64_t counted) {
   std::map<EdgeId, std::uint32_t> expected;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/search/edges_in_flight.h"
+#include "engine/search/counts.h"
 #include "engine/search/search.h"
 #include "engine/search/search_live.h"
 
@@ -17,7 +17,7 @@ namespace warpath {
 
 /// Checks the search's counts of edges in flight against a recount over the paths of dispatches
 /// before `counted`.
-[[nodiscard]] std::string violated_in_flight(const EdgesInFlight& edges,
+[[nodiscard]] std::string violated_in_flight(const Counts<EdgeId>& edges,
                                              const Search::State& state,
                                              std::uint64_t counted);
 

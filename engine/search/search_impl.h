@@ -11,7 +11,7 @@
 #include "engine/base/rng.h"
 #include "engine/plugin/options.h"
 #include "engine/search/action_order.h"
-#include "engine/search/edges_in_flight.h"
+#include "engine/search/counts.h"
 #include "engine/search/search.h"
 #include "engine/search/search_backup.h"
 #include "engine/search/search_live.h"
@@ -68,6 +68,7 @@ struct Search::Impl final : Field {
   EdgeId select(NodeId v);
   /// The child of `edge` as an arm; nullopt if it cannot be descended.
   [[nodiscard]] std::optional<Arm> arm(EdgeId edge);
+  void set_arm(const Graph::Out& edge, Arm& out);
   /// Appends to `arms` and `arm_edges` the children of `v` that the selection may take. Returns how
   /// many edges leave `v`.
   std::size_t list_arms(NodeId v, const NodeView& view);
@@ -114,7 +115,7 @@ struct Search::Impl final : Field {
   State state;
   /// of the paths in state.pending of dispatches before `counted`; a single one in flight is not
   /// counted
-  EdgesInFlight edges_in_flight;
+  Counts<EdgeId> edges_in_flight;
   std::uint64_t counted = 0;
   std::string place = "snapshot";  ///< for messages about a snapshot that contradicts its space
 

@@ -12,24 +12,25 @@ void LiveFlags::update(Graph& graph, NodeId node) {
   worklist_.assign(1, node);
   while (!worklist_.empty()) {
     const NodeId at = worklist_.back();
-    Node& n = graph[at];
+    const Node n = graph[at];
     worklist_.pop_back();
-    if (n.live == expected(n)) continue;
-    n.live = !n.live;
+    const bool live = expected(n);
+    if (n.live == live) continue;
+    graph.set_live(at, live);
     wide_->changed(at);
-    for (EdgeId e = n.first_in; e != kNoEdge; e = graph[e].next_in) {
-      if (!graph.forward(graph[e])) continue;
-      const NodeId source = graph[e].source;
-      n.live ? ++graph[source].live_out : --graph[source].live_out;
+    for (EdgeId e = n.first_in; e != kNoEdge; e = graph.next_in(e)) {
+      const NodeId source = graph.source(e);
+      if (n.depth <= graph.depth(source)) continue;
+      graph.count_live_child(source, live);
       worklist_.push_back(source);
     }
   }
 }
 
 void LiveFlags::count_edge(Graph& graph, EdgeId edge) {
-  const Edge& e = graph[edge];
+  const Edge e = graph[edge];
   if (!graph.forward(e) || !graph[e.target].live) return;
-  ++graph[e.source].live_out;
+  graph.count_live_child(e.source, true);
   update(graph, e.source);
 }
 

@@ -60,8 +60,8 @@ void Search::Impl::keep_strategy(StrategyState& out) {
 
 std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
   std::vector<EdgeId> out;
-  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source)
-    out.push_back(nodes[at].first_in);
+  for (NodeId at = node; at != kRoot; at = nodes.source(out.back()))
+    out.push_back(nodes.first_in(at));
   std::reverse(out.begin(), out.end());
   return out;
 }

@@ -23,7 +23,7 @@ std::string_view resolved(const Options& options, const Lattice* lattice) {
 }  // namespace
 
 double Field::worth(NodeId node) const {
-  return measured(node) ? graph()[node].reward : -std::numeric_limits<double>::infinity();
+  return measured(node) ? graph().reward(node) : -std::numeric_limits<double>::infinity();
 }
 
 Field::Arrival Field::walk() {

@@ -57,7 +57,7 @@ class Field {
   // Derived from the above, for spaces of tunables, of moves, or of both.
 
   [[nodiscard]] bool measured(NodeId node) const {
-    return graph()[node].state == NodeState::measured;
+    return graph().state(node) == NodeState::measured;
   }
   /// The reward for comparisons; a failed variant is worse than any other.
   [[nodiscard]] double worth(NodeId node) const;

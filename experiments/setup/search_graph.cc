@@ -16,7 +16,8 @@ namespace {
 class Growth {
  public:
   Growth(SearchGraph& to, const RecordedRun& run) : to_(to), run_(run) {
-    to_.graph[add_node(0)].visits = 1;
+    add_node(0);
+    to_.graph.visit_root();
   }
 
   /// The graph is that of `snapshot` from here on. False, and nothing changed, if its nodes are not
@@ -60,11 +61,8 @@ class Growth {
   void add(const OutcomeEvent& event) {
     const auto done = paths_.extract(event.sequence);
     if (done.empty()) return;
-    ++to_.graph[NodeId{0}].visits;
-    for (const EdgeId e : done.mapped()) {
-      ++to_.graph[e].visits;
-      ++to_.graph[to_.graph[e].target].visits;
-    }
+    to_.graph.visit_root();
+    for (const EdgeId e : done.mapped()) to_.graph.visit(e);
   }
 
  private:
@@ -97,7 +95,7 @@ SearchGraph recorded_search_graph(const std::filesystem::path& folder, const Rec
   try {
     snapshot = load_snapshot(file);
     if (snapshot) {
-      saved = Graph::from_arenas(std::move(snapshot->arenas), file.string());
+      saved = Graph::from_arenas(snapshot->arenas, file.string());
       out.gap = "search_state.json is not a state of this log";
     }
   } catch (const Error& error) {

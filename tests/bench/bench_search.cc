@@ -120,7 +120,7 @@ void bm_raise_best(benchmark::State& bench) {
     bool created = false;
     const NodeId node =
         graph.find_or_insert(Hasher().add(static_cast<std::uint64_t>(i)).digest(), 0, created);
-    graph[node].state = NodeState::measured;
+    graph.measure(node, 0);
     if (i > 0) graph.add_edge(NodeId{index(node) - 1}, node, 0, 1);
   }
   const auto policy = make_backup(Options{});
@@ -129,7 +129,7 @@ void bm_raise_best(benchmark::State& bench) {
   double best = 0;
   for (auto _ : bench) {
     const NodeId last{graph.node_count() - 1};
-    graph[last].best = graph[last].reward = ++best;
+    graph.measure(last, ++best);
     backup.raise_best(graph, NodeId{index(last) - 1}, best);
   }
   if (graph[NodeId{0}].best != best) bench.SkipWithError("B did not arrive at the root");
@@ -146,8 +146,7 @@ void bm_load(benchmark::State& bench) {
   bool equal = true;
   for (auto _ : bench) {
     auto snapshot = load_snapshot(path);
-    Search search(grown.space, strategy("mcgs"), 1,
-                  Graph::from_arenas(std::move(snapshot->arenas), "bench"),
+    Search search(grown.space, strategy("mcgs"), 1, Graph::from_arenas(snapshot->arenas, "bench"),
                   std::move(snapshot->state), "bench");
     bench.PauseTiming();
     equal = equal && search.fingerprint() == grown.search.fingerprint();

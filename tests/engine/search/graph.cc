@@ -2,11 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/search/pools.h"
 
 using namespace warpath;
 
@@ -29,6 +34,34 @@ Graph triangle() {
   g.add_edge(b, root, 0, 1);
   return g;
 }
+
+/// Every field of every node and edge.
+struct Plain : Graph::Arenas {
+  void add_node(Graph& g) {
+    keys.push_back(key(keys.size()));
+    nodes.push_back({.depth = static_cast<std::uint16_t>(keys.size() % 4)});
+    bool created = false;
+    g.find_or_insert(keys.back(), nodes.back().depth, created);
+  }
+  void add_edge(Graph& g, NodeId source, NodeId target, std::uint32_t action, float prior) {
+    const bool known = std::ranges::any_of(
+        edges, [&](const Edge& e) { return e.source == source && e.target == target; });
+    CHECK((g.find_edge(source, target) != kNoEdge) == known);
+    if (known) return;
+    const EdgeId id = g.add_edge(source, target, action, prior);
+    Node &from = nodes[index(source)], &to = nodes[index(target)];
+    (from.last_out == kNoEdge ? from.first_out : edges[index(from.last_out)].next_out) = id;
+    from.last_out = id;
+    const EdgeId next_in =
+        to.first_in == kNoEdge ? kNoEdge : std::exchange(edges[index(to.first_in)].next_in, id);
+    if (to.first_in == kNoEdge) to.first_in = id;
+    edges.push_back({.source = source,
+                     .target = target,
+                     .next_in = next_in,
+                     .action = static_cast<std::uint16_t>(action),
+                     .prior = BFloat16(prior)});
+  }
+};
 
 }  // namespace
 
@@ -100,43 +133,86 @@ TEST_CASE("find_edge finds what a scan finds") {
 }
 
 TEST_CASE("the fingerprint covers every field") {
-  const Hash128 before = triangle().fingerprint();
-  CHECK(triangle().fingerprint() == before);
-  const std::vector<std::function<void(Node&)>> node_changes{
-      [](Node& n) { n.reward = 1; },
-      [](Node& n) { n.best = 1; },
-      [](Node& n) { n.value = -0.0; },
-      [](Node& n) { n.visits = 1; },
-      [](Node& n) { n.in_flight = 1; },
-      [](Node& n) { n.first_out = EdgeId{3}; },
-      [](Node& n) { n.last_out = EdgeId{3}; },
-      [](Node& n) { n.first_in = EdgeId{2}; },
-      [](Node& n) { n.next_action = 1; },
-      [](Node& n) { n.action_count = 1; },
-      [](Node& n) { n.live_out = 1; },
-      [](Node& n) { n.depth = 9; },
-      [](Node& n) { n.state = NodeState::failed; },
-      [](Node& n) { n.opened = true; },
-      [](Node& n) { n.live = true; }};
-  for (std::size_t i = 0; i < node_changes.size(); ++i) {
+  using Arenas = Graph::Arenas;
+  const std::vector<std::function<void(Arenas&)>> changes{
+      [](Arenas&) {},
+      [](Arenas& a) { a.nodes[1].reward = 1; },
+      [](Arenas& a) { a.nodes[1].best = 1; },
+      [](Arenas& a) { a.nodes[1].value = -0.0; },
+      [](Arenas& a) { a.nodes[1].in_flight = 1; },
+      [](Arenas& a) { a.nodes[1].in_flight = 2; },
+      [](Arenas& a) { a.nodes[1].next_action = 1; },
+      [](Arenas& a) { a.nodes[1].action_count = 1; },
+      [](Arenas& a) { a.nodes[1].live_out = 1; },
+      [](Arenas& a) { a.nodes[1].depth = 9; },
+      [](Arenas& a) { a.nodes[1].state = NodeState::failed; },
+      [](Arenas& a) { a.nodes[1].opened = true; },
+      [](Arenas& a) { a.nodes[1].live = true; },
+      [](Arenas& a) { a.nodes[0].visits = 1; },
+      [](Arenas& a) { a.nodes[2].visits = a.edges[1].visits = 1; },
+      [](Arenas& a) { a.nodes[2].visits = a.edges[2].visits = 1; },
+      [](Arenas& a) { a.edges[2].action = 7; },
+      [](Arenas& a) { a.edges[2].prior = BFloat16(0.25F); }};
+  std::set<Hash128> seen;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
     CAPTURE(i);
-    Graph g = triangle();
-    node_changes[i](g[NodeId{1}]);
-    CHECK(g.fingerprint() != before);
+    Arenas arenas = triangle().arenas();
+    changes[i](arenas);
+    CHECK(seen.insert(Graph::from_arenas(arenas, "state").fingerprint()).second);
   }
-  const std::vector<std::function<void(Edge&)>> edge_changes{
-      [](Edge& e) { e.source = NodeId{2}; },
-      [](Edge& e) { e.target = NodeId{0}; },
-      [](Edge& e) { e.next_out = EdgeId{3}; },
-      [](Edge& e) { e.next_in = EdgeId{3}; },
-      [](Edge& e) { e.action = 7; },
-      [](Edge& e) { e.prior = BFloat16(0.25F); },
-      [](Edge& e) { e.visits = 1; }};
-  for (std::size_t i = 0; i < edge_changes.size(); ++i) {
-    CAPTURE(i);
-    Graph g = triangle();
-    edge_changes[i](g[EdgeId{2}]);
-    CHECK(g.fingerprint() != before);
+  Graph other = triangle();  // of the same nodes, with another edge
+  other.add_edge(NodeId{2}, NodeId{1}, 0, 1);
+  CHECK(seen.insert(other.fingerprint()).second);
+}
+
+TEST_CASE("nodes and edges are what became of them, however little of that is stored") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "graph");
+    const auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(rng.below(n)); };
+    Graph g;
+    Plain plain;
+    for (int step = 0; step < 400; ++step) {
+      if (step < 3 || below(8) == 0) plain.add_node(g);
+      const NodeId id{below(plain.nodes.size())};
+      Node& n = plain.nodes[index(id)];
+      n.reward = n.best = n.value = rng.uniform();
+      n.state = NodeState::measured;
+      g.measure(id, n.reward);
+      if (below(2) == 0) g.set_best(id, n.best = rng.uniform());
+      if (below(2) == 0) g.set_value(id, n.value = rng.uniform());
+      if (below(2) == 0) g.set_live(id, n.live = !n.live);
+      if (below(2) == 0) g.count_live_child(id, true), ++n.live_out;
+      if (below(4) == 0) n.opened = true, g.open(id, n.action_count = 9);
+      if (n.next_action < n.action_count) g.try_action(id), ++n.next_action;
+      if (below(2) == 0) {
+        g.reserve(id), ++n.in_flight;
+      } else if (n.in_flight > 0) {
+        g.release(id), --n.in_flight;
+      }
+      for (std::uint32_t i = below(6); i > 0; --i)
+        plain.add_edge(g, id, NodeId{below(plain.nodes.size())}, below(9),
+                       below(8) == 0 ? 1 : 0.5F);
+      if (plain.edges.empty()) continue;
+      const EdgeId edge{below(plain.edges.size())};
+      if (plain.edges[index(edge)].target == kRoot) continue;
+      g.visit(edge);
+      ++plain.edges[index(edge)].visits;
+      ++plain.nodes[index(plain.edges[index(edge)].target)].visits;
+    }
+    const std::string expected = pools_bytes(plain);
+    CHECK(pools_bytes(g.arenas()) == expected);
+    CHECK(pools_bytes(Graph::from_arenas(g.arenas(), "state").arenas()) == expected);
+    for (std::uint32_t i = 0; i < g.node_count(); ++i) {
+      EdgeId edge = plain.nodes[i].first_out;
+      for (const Graph::Out& out : g.out(NodeId{i})) {
+        REQUIRE(out.edge == edge);
+        REQUIRE(out.target == plain.edges[index(edge)].target);
+        REQUIRE(out.prior == plain.edges[index(edge)].prior);
+        edge = plain.edges[index(edge)].next_out;
+      }
+      CHECK(edge == kNoEdge);
+    }
   }
 }
 

@@ -91,8 +91,8 @@ TEST_CASE(
   REQUIRE(loaded.has_value());
   CHECK(encode(*loaded) == encode(before));
   Grown twin(9000);  // a space that knows the nodes
-  Search again(twin.space, Grown::options(), 1,
-               Graph::from_arenas(std::move(loaded->arenas), "pools"), loaded->state, "pools");
+  Search again(twin.space, Grown::options(), 1, Graph::from_arenas(loaded->arenas, "pools"),
+               loaded->state, "pools");
   CHECK(again.fingerprint() == grown.search.fingerprint());
   for (int i = 0; i < 200; ++i) {
     const auto a = grown.search.next(), b = again.next();

@@ -54,7 +54,7 @@ struct Fixture {
     for (int place = step(); place >= 0; place = step()) places.push_back(place);
     return places;
   }
-  [[nodiscard]] const Node& at(int place) const {
+  [[nodiscard]] Node at(int place) const {
     return search.graph()[search.graph().find(TableSpace::key(place))];
   }
   [[nodiscard]] NodeId id(int place) const { return search.graph().find(TableSpace::key(place)); }

@@ -143,7 +143,7 @@ Search from_root_worth(double reward,
   Search::State state = usual.state();
   arenas.nodes[0].reward = arenas.nodes[0].best = arenas.nodes[0].value = reward;
   state.rewards.mean = state.floor = reward;
-  return Search(space, options, seed, Graph::from_arenas(std::move(arenas), "root"), state, "root");
+  return Search(space, options, seed, Graph::from_arenas(arenas, "root"), state, "root");
 }
 
 }  // namespace

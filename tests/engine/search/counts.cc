@@ -1,4 +1,4 @@
-#include "engine/search/edges_in_flight.h"
+#include "engine/search/counts.h"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 
 using namespace warpath;
 
-TEST_SUITE_BEGIN("edges_in_flight");
+TEST_SUITE_BEGIN("counts");
 
-TEST_CASE("no edge is in flight at first") {
-  const EdgesInFlight edges;
+TEST_CASE("no edge has a count at first") {
+  const Counts<EdgeId> edges;
   CHECK(edges[EdgeId{0}] == 0);
   CHECK(edges.size() == 0);
 }
@@ -23,7 +23,7 @@ TEST_CASE("the table agrees with a map, whatever comes and goes") {
     Rng rng(seed, "paths");
     const std::uint64_t ids = 1 + rng.below(300), stride = 1 + rng.below(1U << 20U),
                         most_paths = 1 + rng.below(40);
-    EdgesInFlight edges;
+    Counts<EdgeId> edges;
     std::map<EdgeId, std::uint32_t> expected;
     std::vector<std::vector<EdgeId>> paths;
     for (int step = 0; step < 400; ++step) {
@@ -31,12 +31,11 @@ TEST_CASE("the table agrees with a map, whatever comes and goes") {
         auto& path = paths.emplace_back();
         for (std::uint64_t i = rng.below(24); i > 0; --i)
           path.push_back(EdgeId{static_cast<std::uint32_t>(rng.below(ids) * stride)});
-        edges.add(path);
-        for (const EdgeId e : path) ++expected[e];
+        for (const EdgeId e : path) edges.add(e), ++expected[e];
       } else if (!paths.empty()) {
         const auto it = paths.begin() + static_cast<std::ptrdiff_t>(rng.below(paths.size()));
-        edges.remove(*it);
         for (const EdgeId e : *it) {
+          edges.remove(e);
           if (--expected[e] == 0) expected.erase(e);
         }
         paths.erase(it);
