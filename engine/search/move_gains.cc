@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace warpath {
 namespace {
 
 /// Number of moves that are in one of two sorted lists only.
-double difference(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+std::size_t difference(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
   std::size_t i = 0, j = 0, common = 0;
   while (i < a.size() && j < b.size()) {
     if (a[i] == b[j])
@@ -17,7 +18,7 @@ double difference(const std::vector<std::uint64_t>& a, const std::vector<std::ui
     else
       ++j;
   }
-  return static_cast<double>(a.size() + b.size() - 2 * common);
+  return a.size() + b.size() - 2 * common;
 }
 
 /// A weighted mean.
@@ -60,14 +61,17 @@ void Gains::add(const NodeMove& move, std::uint32_t context, double gain) {
 void Gains::look_from(std::uint32_t context) {
   if (from_ == context) return;
   from_ = context;
-  weights_.clear();
+  ++look_;
 }
 
 double Gains::weight(std::uint32_t context) {
-  if (context >= weights_.size()) weights_.resize(contexts_.size(), -1);
-  double& out = weights_[context];
-  if (out < 0) out = std::exp(-difference(contexts_[context], contexts_[from_]) / reach_);
-  return out;
+  if (context >= weights_.size()) weights_.resize(contexts_.size());
+  auto& [look, out] = weights_[context];
+  if (std::exchange(look, look_) == look_) return out;
+  const std::size_t apart = difference(contexts_[context], contexts_[from_]);
+  while (apart >= by_difference_.size())
+    by_difference_.push_back(std::exp(-static_cast<double>(by_difference_.size()) / reach_));
+  return out = by_difference_[apart];
 }
 
 double Gains::expected(const NodeMove& move, double bonus) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/search/strategy_state.h"
@@ -73,7 +74,10 @@ class Gains {
   Mean size_;
   Trust trust_;
   std::uint32_t from_ = UINT32_MAX;
-  std::vector<double> weights_;  // of contexts, seen from `from_`; negative: not known yet
+  std::uint64_t look_ = 0;
+  // of contexts: the latest look that asked for it, and what it was then
+  std::vector<std::pair<std::uint64_t, double>> weights_;
+  std::vector<double> by_difference_;  // what a trial so many moves away counts for
 };
 
 }  // namespace warpath
