@@ -97,6 +97,7 @@ class Graph {
   [[nodiscard]] std::uint32_t in_flight(NodeId id) const {
     return nodes_[index(id)].reserved ? 1 + more_in_flight_[id] : 0;
   }
+  [[nodiscard]] EdgeId last_out(NodeId id) const;
   [[nodiscard]] EdgeId first_in(NodeId id) const { return nodes_[index(id)].first_in; }
   [[nodiscard]] NodeId source(EdgeId id) const { return runs_[run_of(id)].source; }
   [[nodiscard]] NodeId target(EdgeId id) const { return links_[index(id)].target; }
@@ -257,7 +258,7 @@ inline Node Graph::operator[](NodeId id) const {
   out.best = more.best;
   out.value = more.value;
   out.first_out = first_of_run(more.first_run);
-  if (more.last_run != kNone) out.last_out = EdgeId{end_of_run(more.last_run) - 1};
+  out.last_out = last_out(id);
   out.next_action = more.next_action;
   out.action_count = more.action_count;
   out.live_out = more.live_out;
@@ -274,6 +275,12 @@ inline Edge Graph::operator[](EdgeId id) const {
           .visits = visits(id),
           .action = actions_[index(id)],
           .prior = priors_[run]};
+}
+
+inline EdgeId Graph::last_out(NodeId id) const {
+  const Core& core = nodes_[index(id)];
+  const std::uint32_t run = core.expansion == kNone ? kNone : expansions_[core.expansion].last_run;
+  return run == kNone ? kNoEdge : EdgeId{end_of_run(run) - 1};
 }
 
 inline double Graph::best(NodeId id) const {

@@ -257,7 +257,7 @@ BENCHMARK_CAPTURE(bm_search, large, "mcgs", 16, 24, 64)
 /// The same by the default strategy of moves.
 BENCHMARK_CAPTURE(bm_search, by_default, "auto", 16, 24, 64)
     ->RangeMultiplier(10)
-    ->Range(1000, 100000)
+    ->Range(1000, 1000000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_playout, select, false)
     ->RangeMultiplier(10)

@@ -2,14 +2,18 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/base/gumbel.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "engine/search/move_gains.h"
+#include "engine/search/node_table.h"
+#include "engine/search/sorted_blocks.h"
 #include "engine/search/strategy/history_options.h"
 #include "register_strategies.h"
 
@@ -53,14 +57,19 @@ class History final : public Strategy {
     trials_.erase(it);
     if (!field.measured(node)) return;
     const bool same = code(field, node) == code(field, from);
-    Place& place = places_.at(index(from));
+    Place& place = places_[from];
     gains_.add(move, place.context, same ? 0 : field.worth(node) - field.worth(from));
-    if (same && !std::ranges::binary_search(place.put_off, move.family))
+    if (same && !std::ranges::binary_search(place.put_off, move.family)) {
       place.put_off.insert(std::ranges::upper_bound(place.put_off, move.family), move.family);
+      ++put_offs_;
+    }
   }
 
-  void keep(StrategyState& state, Field&) override {
-    state(frontier_, waiting_, seen_, places_, labels_, trials_, gains_, dive_, best_);
+  void keep(StrategyState& state, Field& field) override {
+    state(frontier_, waiting_, seen_);
+    places_.keep(state, field.graph().node_count());
+    keep_labels(state, field.graph().node_count());
+    state(trials_, gains_, dive_, best_);
     state(away_, dived_, root_trials_, initial_, survey_);
   }
 
@@ -73,6 +82,10 @@ class History final : public Strategy {
     NodeMove move;
     void keep(StrategyState& state) { state(from, move, move.log_prior, move.label, move.family); }
   };
+  struct Child {
+    NodeId node = kNoNode;
+    std::optional<double> gain;  // nullopt: in flight
+  };
   /// A node whose moves were asked for.
   struct Place {
     std::vector<NodeMove> untried;       // by P(s,a) descending
@@ -80,6 +93,13 @@ class History final : public Strategy {
     std::vector<std::uint64_t> put_off;  // families, sorted
     bool late = false;                   // only moves that are put off are left
     bool opened = false;                 // in this process, so that more than `action` is known
+    std::vector<std::uint64_t> off;      // what put_off() returned when there were `offs` put_offs_
+    std::uint64_t offs = UINT64_MAX;
+    // Where dives may go on, near one another in memory: the targets of its edges to `last_out`
+    // that are in flight or measured and run machine code of their own.
+    std::vector<Child> children;
+    EdgeId last_out = kNoEdge;
+    bool waits = false;  // a child is in flight
     void keep(StrategyState& state) { state(untried, context, put_off, late); }
   };
   /// The way of a dive so far.
@@ -104,9 +124,9 @@ class History final : public Strategy {
       }
       const auto [at, put_off] = surveys() ? surveyed(here) : best_move(field, from);
       if (put_off && !here.late) {
-        std::erase(frontier_, from);
+        frontier_.erase(from, better(field));
         here.late = true;
-        insert(field, from);
+        frontier_.insert(from, better(field));
         continue;
       }
       const Field::Arrival arrival = take(field, from, at);
@@ -130,9 +150,10 @@ class History final : public Strategy {
     return {.at = static_cast<std::size_t>(at - root.untried.begin())};
   }
   Move best_move(Field& field, NodeId from) {
-    const std::vector<NodeMove>& moves = place(field, from).untried;
-    const std::vector<std::uint64_t> off = put_off(field, from);
-    gains_.look_from(places_.at(index(from)).context);
+    Place& here = place(field, from);
+    const std::vector<NodeMove>& moves = here.untried;
+    const std::vector<std::uint64_t>& off = put_off(field, from, here);
+    gains_.look_from(here.context);
     Move out;
     double most = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -146,11 +167,13 @@ class History final : public Strategy {
   }
 
   /// Families that are put off at a node: there or on the way to it they changed nothing.
-  [[nodiscard]] std::vector<std::uint64_t> put_off(Field& field, NodeId node) const {
-    std::vector<std::uint64_t> out;
+  const std::vector<std::uint64_t>& put_off(Field& field, NodeId node, Place& place) const {
+    std::vector<std::uint64_t>& out = place.off;
+    if (std::exchange(place.offs, put_offs_) == put_offs_) return out;
+    out.clear();
     for (;; node = creator(field, node)) {
-      if (const auto it = places_.find(index(node)); it != places_.end())
-        out.insert(out.end(), it->second.put_off.begin(), it->second.put_off.end());
+      if (const Place* const known = places_.find(node))
+        out.insert(out.end(), known->put_off.begin(), known->put_off.end());
       if (node == kRoot) break;
     }
     std::ranges::sort(out);
@@ -158,7 +181,8 @@ class History final : public Strategy {
   }
 
   [[nodiscard]] static NodeId creator(Field& field, NodeId node) {
-    return field.graph()[field.graph()[node].first_in].source;
+    const Graph& graph = field.graph();
+    return graph.source(graph.first_in(node));
   }
   /// The first node that runs the machine code of `node`.
   [[nodiscard]] static NodeId code(Field& field, NodeId node) {
@@ -173,7 +197,7 @@ class History final : public Strategy {
     constexpr int kPatience = 20;  // evaluations
     for (int step = 0; step < kSteps; ++step) {
       if (dive_.pending != kNoNode) {
-        if (field.graph()[dive_.pending].state == NodeState::pending) return kNoNode;
+        if (field.graph().state(dive_.pending) == NodeState::pending) return kNoNode;
         enter(field, dive_.pending);
         dive_.pending = kNoNode;
       }
@@ -195,10 +219,13 @@ class History final : public Strategy {
   }
 
   void begin_dive(Field& field) {
-    std::vector<NodeId> way{best_};
-    while (way.back() != kRoot) way.push_back(creator(field, way.back()));
-    dive_ = {};
-    enter(field, way[field.rng().below(way.size())]);
+    if (way_.empty() || way_.front() != best_) {
+      way_.assign(1, best_);
+      while (way_.back() != kRoot) way_.push_back(creator(field, way_.back()));
+    }
+    dive_ = {.nodes = std::move(dive_.nodes)};  // for its capacity
+    dive_.nodes.clear();
+    enter(field, way_[field.rng().below(way_.size())]);
   }
 
   void enter(Field& field, NodeId node) {
@@ -218,24 +245,26 @@ class History final : public Strategy {
   /// Drawn in proportion to e^(gain / temperature), as the maximum with Gumbel noise.
   Choice choose_in_dive(Field& field) {
     const double temperature = options_.history_temperature * gains_.size();
+    Rng& rng = field.rng();
     Choice out;
     double most = -std::numeric_limits<double>::infinity();
     const auto offer = [&](double gain, Choice choice) {
-      const double noisy = gain + temperature * gumbel(field.rng());
+      const double drawn = rng.uniform();
+      if (gain + temperature * gumbel_at_most(drawn) <= most) return;
+      const double noisy = gain + temperature * gumbel_of(drawn);
       if (noisy <= most) return;
       most = noisy;
       out = choice;
     };
-    const Graph& graph = field.graph();
-    const std::vector<NodeMove>& moves = place(field, dive_.at).untried;
-    for (EdgeId edge = graph[dive_.at].first_out; edge != kNoEdge; edge = graph[edge].next_out) {
-      const NodeId child = graph[edge].target;
-      if (field.measured(child) && field.twin(child) == kNoNode &&
-          !std::ranges::binary_search(dive_.nodes, child))
-        offer(field.worth(child) - field.worth(dive_.at), {.known = child});
+    Place& here = place(field, dive_.at);
+    const std::vector<NodeMove>& moves = here.untried;
+    take_in_children(field, dive_.at, here);
+    for (const auto& [child, gain] : here.children) {
+      if (gain && !std::ranges::binary_search(dive_.nodes, child)) offer(*gain, {.known = child});
     }
-    const std::vector<std::uint64_t> off = put_off(field, dive_.at);
-    gains_.look_from(places_.at(index(dive_.at)).context);
+    if (moves.empty()) return out;
+    const std::vector<std::uint64_t>& off = put_off(field, dive_.at, here);
+    gains_.look_from(here.context);
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (!std::ranges::binary_search(off, moves[i].family))
         offer(gains_.expected(moves[i], 0), {.untried = static_cast<std::ptrdiff_t>(i)});
@@ -243,15 +272,40 @@ class History final : public Strategy {
     return out;
   }
 
+  static void take_in_children(const Field& field, NodeId node, Place& place) {
+    const Graph& graph = field.graph();
+    if (const EdgeId last = graph.last_out(node); last != place.last_out) {
+      EdgeId edge =
+          place.last_out == kNoEdge ? graph[node].first_out : graph[place.last_out].next_out;
+      for (; edge != kNoEdge; edge = graph[edge].next_out)
+        place.children.push_back({.node = graph.target(edge), .gain = std::nullopt});
+      place.last_out = last;
+      place.waits = true;
+    }
+    if (!place.waits) return;
+    place.waits = false;
+    std::erase_if(place.children, [&](Child& child) {
+      if (child.gain) return false;
+      if (graph.state(child.node) == NodeState::pending) {
+        place.waits = true;
+        return false;
+      }
+      if (!field.measured(child.node) || field.twin(child.node) != kNoNode) return true;
+      child.gain = graph.reward(child.node) - graph.reward(node);
+      return false;
+    });
+  }
+
   /// Applies an untried move of `from`.
   Field::Arrival take(Field& field, NodeId from, std::size_t at) {
-    std::vector<NodeMove>& moves = places_.at(index(from)).untried;
+    std::vector<NodeMove>& moves = places_[from].untried;
     const NodeMove move = moves[at];
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
     const Field::Arrival arrival = field.act(from, move.action);
     if (arrival.fresh) {
       trials_.emplace(index(arrival.node), Trial{from, move});
-      labels_.emplace(index(arrival.node), move.label);
+      labels_.resize(index(arrival.node) + std::size_t{1});
+      labels_[index(arrival.node)] = move.label;
     }
     return arrival;
   }
@@ -283,11 +337,24 @@ class History final : public Strategy {
     return initial_;
   }
 
+  void keep_labels(StrategyState& state, std::uint32_t nodes) {
+    NodeTable<std::uint64_t> known;
+    for (std::uint32_t i = 0; i < labels_.size(); ++i) {
+      if (labels_[i] != 0) known[NodeId{i}] = labels_[i];
+    }
+    known.keep(state, nodes);
+    labels_.resize(nodes);
+    for (std::uint32_t i = 0; state.reads() && i < nodes; ++i) {
+      if (const std::uint64_t* const label = known.find(NodeId{i})) labels_[i] = *label;
+    }
+  }
+
   /// `node` is opened when it is first asked for, after a resume once again.
   Place& place(Field& field, NodeId node) {
-    const auto [it, first] = places_.try_emplace(index(node));
-    Place& out = it->second;
-    if (out.opened) return out;
+    Place* const known = places_.find(node);
+    if (known != nullptr && known->opened) return *known;
+    const bool first = known == nullptr;
+    Place& out = places_[node];
     out.opened = true;
     const std::uint32_t count = field.actions(node);
     std::vector<NodeMove> moves;
@@ -309,8 +376,8 @@ class History final : public Strategy {
   [[nodiscard]] std::vector<std::uint64_t> way_to(Field& field, NodeId node) const {
     std::vector<std::uint64_t> out;
     for (; node != kRoot; node = creator(field, node)) {
-      const auto label = labels_.find(index(node));
-      out.push_back(label != labels_.end() && label->second != 0 ? label->second : index(node));
+      const std::uint64_t label = index(node) < labels_.size() ? labels_[index(node)] : 0;
+      out.push_back(label != 0 ? label : index(node));
     }
     return out;
   }
@@ -320,9 +387,9 @@ class History final : public Strategy {
   void admit(Field& field) {
     for (; seen_ < field.graph().node_count(); ++seen_) waiting_.push_back(NodeId{seen_});
     std::erase_if(waiting_, [&](NodeId node) {
-      if (field.graph()[node].state == NodeState::pending) return false;
+      if (field.graph().state(node) == NodeState::pending) return false;
       if (!field.measured(node)) return true;
-      insert(field, node);
+      frontier_.insert(node, better(field));
       if (field.twin(node) == kNoNode && field.worth(node) > field.worth(best_)) {
         best_ = node;
         away_ = 0;
@@ -332,27 +399,31 @@ class History final : public Strategy {
     });
   }
 
-  /// Into the frontier.
-  void insert(Field& field, NodeId node) {
-    const auto rank = [&](NodeId v) {
-      const auto it = places_.find(index(v));
-      const bool late = field.twin(v) != kNoNode || (it != places_.end() && it->second.late);
-      return std::tuple(!late, field.worth(v));
-    };
-    const auto better = [&](NodeId a, NodeId b) { return rank(a) < rank(b); };
-    frontier_.insert(std::ranges::upper_bound(frontier_, node, better), node);
-  }
+  /// The order of the frontier.
+  struct Better {
+    const History& of;
+    const Field& field;
+    [[nodiscard]] std::pair<bool, double> rank(NodeId node) const {
+      const Place* const known = of.places_.find(node);
+      const bool late = field.twin(node) != kNoNode || (known != nullptr && known->late);
+      return {!late, field.worth(node)};
+    }
+    bool operator()(NodeId a, NodeId b) const { return rank(a) < rank(b); }
+  };
+  [[nodiscard]] Better better(const Field& field) const { return {*this, field}; }
 
   HistoryOptions options_;
-  std::vector<NodeId> frontier_;                     // the best last, of equal ones the newest
-  std::vector<NodeId> waiting_;                      // pending
-  std::uint32_t seen_ = 0;                           // nodes
-  std::unordered_map<std::uint32_t, Place> places_;  // by NodeId
-  std::unordered_map<std::uint32_t, std::uint64_t> labels_;  // of what made a node
-  std::unordered_map<std::uint32_t, Trial> trials_;          // in flight, by NodeId
+  SortedBlocks<NodeId> frontier_;  // the best last, of equal ones the newest
+  std::vector<NodeId> waiting_;    // pending
+  std::uint32_t seen_ = 0;         // nodes
+  NodeTable<Place> places_;
+  std::vector<std::uint64_t> labels_;                // of what made nodes, by NodeId; 0: unknown
+  std::unordered_map<std::uint32_t, Trial> trials_;  // in flight, by NodeId
   Gains gains_;
   Dive dive_;
   NodeId best_ = kRoot;
+  std::vector<NodeId> way_;     // from a best node to the root
+  std::uint64_t put_offs_ = 0;  // families that were put off at a place
   // evaluations since the best improved
   double away_ = 0;   // of moves of other nodes, by best first
   double dived_ = 0;  // by dives

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
+
+#include "engine/base/gumbel.h"
 
 using warpath::Rng;
 
@@ -56,6 +59,21 @@ TEST_CASE("normal and gamma have their mean and variance") {
   CHECK(std::abs(squares / n - 1) < 0.02);
   CHECK(std::abs(gamma_sum / n - 2.5) < 0.03);
   CHECK(std::abs(small_gamma_sum / n - 0.3) < 0.01);
+}
+
+TEST_CASE("the bound on a Gumbel draw is never below it, nor far above where that is positive") {
+  Rng rng(3, "test");
+  std::vector<double> draws{0, 0x1p-53, 0.5, 1 - 0x1p-52, 1 - 0x1p-53};
+  for (int i = 0; i < 100000; ++i) {
+    const double u = rng.uniform(), near = std::ldexp(u, -static_cast<int>(rng.below(53)));
+    draws.insert(draws.end(), {u, near, 1 - near});
+  }
+  std::erase(draws, 1.0);
+  for (const double u : draws) {
+    const double exact = warpath::gumbel_of(u), bound = warpath::gumbel_at_most(u);
+    REQUIRE(bound >= exact);
+    if (exact > 0 && std::isfinite(bound)) REQUIRE(bound <= exact + 0.5);
+  }
 }
 
 TEST_CASE("dirichlet sums to one and permutation is one") {
