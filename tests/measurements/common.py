@@ -360,6 +360,13 @@ def with_others(path, rows, kernels):
     return sorted(rows + others, key=lambda row: row["kernel"])
 
 
+def with_same_revision(path, own, *keys):
+    """These rows and the file's others of the same revision, told apart and ordered by the values of `keys`."""
+    before = json.loads(path.read_text())["rows"] if path.exists() else []
+    rows = {tuple(r[key] for key in keys): r for r in before + own if r["revision"] == revision()}
+    return [rows[key] for key in sorted(rows)]
+
+
 def write_result(path, figures, rows, **head):
     """A file of docs/results, whole or not at all."""
     head = {"command": " ".join(COMMAND), "revision": head.get("revision") or revision(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

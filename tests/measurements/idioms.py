@@ -4,12 +4,11 @@ The kernels are those of tests/data/idioms, or of another folder with the same k
 naive kernel, the person's and the best that was found are checked and timed in turn in one process, and the ratios are of that. Rows of other kernels
 and seeds stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where there is no GPU, or a search has no figure.
 """
-import json
 import re
 from pathlib import Path
 
 from measurements.common import (DATA, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
-                                 spread, time_is_over, write_result)
+                                 spread, time_is_over, with_same_revision, write_result)
 
 MORE = "both, warpath run and evaluate"
 IDIOMS = DATA / "idioms"
@@ -89,8 +88,6 @@ def measure(args):
 
     # By seeds: a call that is cut off has some of every kernel.
     own = [row for row in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], places(args)) if row]
-    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
-    rows = {(r["kernel"], r["seed"]): r for r in before + own if r["revision"] == revision()}
-    rows = [rows[key] for key in sorted(rows)]
+    rows = with_same_revision(args.output, own, "kernel", "seed")
     write_result(args.output, figures(rows), rows)
     return all(r["expert_over_ours"] for r in own)

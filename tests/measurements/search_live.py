@@ -6,10 +6,10 @@ Rows of other kernels, seeds and strategies stay in the file if they are of the 
 without a row.
 """
 import csv
-import json
 import math
 
-from measurements.common import Failed, digits, fresh, last_line, names, on, one_of, places, read_lines, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.common import (Failed, digits, fresh, last_line, names, on, one_of, places, read_lines, revision, run, say, shared, spread, time_is_over,
+                                 with_same_revision, write_result)
 from measurements.search_deep import interval
 
 MORE = "warpath run"
@@ -82,8 +82,6 @@ def measure(args):
 
     tasks = [(seed, kernel, strategy) for seed in args.seeds for kernel in kernels for strategy in args.strategies]
     own = [found for found in spread(one, tasks, places(args)) if found]
-    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
-    rows = {(r["kernel"], r["seed"], r["strategy"]): r for r in before + own if r["revision"] == revision()}
-    rows = [rows[key] for key in sorted(rows)]
+    rows = with_same_revision(args.output, own, "kernel", "seed", "strategy")
     write_result(args.output, figures(rows, args.strategies), rows)
     return len(own) == len(tasks)

@@ -7,7 +7,8 @@ stay in the file if they are of the same revision. Exit code 1 where a search en
 import copy
 import json
 
-from measurements.common import Failed, digits, fresh, geometric_mean, last_line, on, one_of, places, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.common import (Failed, digits, fresh, geometric_mean, last_line, on, one_of, places, revision, run, say, shared, spread, time_is_over,
+                                 with_same_revision, write_result)
 
 MORE = "warpath run"
 LEAST = 0.95
@@ -71,9 +72,7 @@ def measure(args):
 
     tasks = [(seed, kernel) for seed in args.seeds for kernel in kernels]
     own = [found for found in spread(one, tasks, places(args)) if found]
-    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
-    rows = {(r["kernel"], r["seed"]): r for r in before + own if r["revision"] == revision()}
-    rows = [rows[key] for key in sorted(rows)]
+    rows = with_same_revision(args.output, own, "kernel", "seed")
     ratios = [r["ratio"] for r in rows]
     write_result(args.output, {"searches": 2 * len(rows), "geomean": digits(geometric_mean(ratios)), "least": min(ratios, default=None),
                                "least_kernel": min(rows, key=lambda r: r["ratio"], default={}).get("kernel")}, rows)
