@@ -49,6 +49,10 @@ class LandscapeWalk final : public Recording::Walk {
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
     return 1 + 2 * std::uint64_t{action} + (at(node).made >> action & 1U);
   }
+  [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
+    return landscape_.has_kinds() ? landscape_.group(static_cast<int>(action))
+                                  : label(node, action);
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
     WARPATH_CHECK(index(child) == nodes_.size());
     const Made made = MoveLandscape::apply(at(parent).made, static_cast<int>(step.action));

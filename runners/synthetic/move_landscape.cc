@@ -94,6 +94,17 @@ constexpr MoveFamily kFamilies[] = {
     {.name = "choices_reversible", .help = "one of five moves is to be made, six times; every move can be undone",
      .epistasis = Epistasis::choices, .reversible = true, .moves = 40, .depth = 6, .group = 5,
      .failure = 0.3},
+    {.name = "idle", .help = "one of four moves is to be made and closes the others, six times, among many that seem to gain or to lose a little; moves stay made",
+     .epistasis = Epistasis::choices, .moves = 60, .depth = 6, .group = 4, .failure = 0.05,
+     .neutral = 0.8, .jitter = 0.001, .exclusive = true, .kinds = true},
+    {.name = "idle_keyed", .help = "the first move of a group of four enables its three others, among many that seem to gain or to lose a little; moves stay made",
+     .epistasis = Epistasis::keyed, .moves = 48, .depth = 12, .group = 4, .neutral = 0.8,
+     .jitter = 0.001, .kinds = true},
+    {.name = "idle_pairs", .help = "enabling pairs among many moves that seem to gain or to lose a little",
+     .epistasis = Epistasis::pairs, .moves = 50, .depth = 8, .neutral = 0.8, .jitter = 0.002, .kinds = true},
+    {.name = "idle_threes", .help = "one of three moves is to be made and closes the others, eight times, a quarter of the variants fail, among many that seem to gain or to lose a little",
+     .epistasis = Epistasis::choices, .moves = 54, .depth = 8, .group = 3, .failure = 0.25,
+     .neutral = 0.7, .jitter = 0.002, .exclusive = true, .kinds = true},
 };
 // clang-format on
 
@@ -108,7 +119,20 @@ MoveLandscape::MoveLandscape(const MoveFamily& family, MovePrior prior, std::uin
     add_groups();
     choose_safe_path();
   }
-  scale(kGain / gain(optimum_));
+  scale(kGain / sum(optimum_));
+}
+
+/// Called when all tables but nk's are there: the first are of useful moves.
+void MoveLandscape::note_groups(std::size_t useful) {
+  groups_.resize(static_cast<std::size_t>(family_.moves));
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    Made all = 0;
+    for (const int move : tables_[t].moves) all = apply(all, move);
+    if (t >= useful) useless_ |= all;
+    for (const int move : tables_[t].moves) groups_[static_cast<std::size_t>(move)] = all;
+  }
+  for (std::size_t t = useful; t < tables_.size(); ++t)
+    groups_[static_cast<std::size_t>(tables_[t].moves.front())] = useless_;
 }
 
 void MoveLandscape::scale(double factor) {
@@ -166,6 +190,7 @@ void MoveLandscape::add_groups() {
     }
     tables_.push_back(std::move(table));
   }
+  const std::size_t useful = tables_.size();
   while (next < numbering.size()) {
     Table table = take(1);
     if (rng.uniform() >= family_.neutral)
@@ -174,6 +199,7 @@ void MoveLandscape::add_groups() {
       neutral_ = apply(neutral_, table.moves.front());
     tables_.push_back(std::move(table));
   }
+  note_groups(useful);
 }
 
 /// A way to the optimum on which nothing fails: the moves of each group in their order, the groups
@@ -202,6 +228,7 @@ void MoveLandscape::choose_safe_path() {
 void MoveLandscape::add_nk() {
   const auto count = static_cast<std::uint32_t>(family_.moves);
   for (std::uint32_t i = 0; i < count; ++i) {
+    groups_.push_back(apply(0, static_cast<int>(i)));
     Rng rng(seed_, "moves/nk", i);
     Table table{.moves = {static_cast<int>(i)}, .gains = {}};
     for (const std::uint32_t j : rng.permutation(count)) {
@@ -245,10 +272,15 @@ Status MoveLandscape::status(Made made) const {
   return static_cast<Status>(1 + mixed(seed_, "moves/status", made, 0) % kFailures);
 }
 
+double MoveLandscape::sum(Made made) const {
+  double out = 0;
+  for (const Table& table : tables_) out += table.gains[lookup(made, table.moves)];
+  return out;
+}
+
 double MoveLandscape::gain(Made made) const {
-  double sum = 0;
-  for (const Table& table : tables_) sum += table.gains[lookup(made, table.moves)];
-  return sum;
+  if (family_.jitter <= 0 || made == 0 || made == optimum_) return sum(made);
+  return sum(made) + family_.jitter * normal("moves/jitter", made, 0);
 }
 
 double MoveLandscape::time_ns(Made made) const {

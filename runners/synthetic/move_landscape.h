@@ -36,6 +36,11 @@ struct MoveFamily {
   int ruggedness = 3;    ///< nk
   double failure = 0.1;  ///< share of the variants that fail
   double neutral = 0.3;  ///< share of the useless moves that change nothing; the others lose
+  /// Standard deviation of what each variant adds to ln(time): the moves that change nothing then
+  /// change the code, and seem to gain or to lose. 0: equal code and equal times.
+  double jitter = 0;
+  bool exclusive = false;  ///< choices: of a group one move alone can be made
+  bool kinds = false;      ///< moves of a group are of a kind (Space::family), all useless ones too
 };
 
 /// A seeded search space of moves with a known optimum: a variant is the set of the moves made, the
@@ -63,6 +68,8 @@ class MoveLandscape {
   [[nodiscard]] int moves() const { return family_.moves; }
   /// False: the move was made and cannot be undone.
   [[nodiscard]] bool legal(Made made, int move) const {
+    const Made others = group(move) & ~(Made{1} << move);
+    if (family_.exclusive && (useless_ >> move & 1U) == 0 && (made & others) != 0) return false;
     return family_.reversible || (made >> move & 1U) == 0;
   }
   [[nodiscard]] static Made apply(Made made, int move) { return made ^ (Made{1} << move); }
@@ -70,8 +77,11 @@ class MoveLandscape {
   [[nodiscard]] Status status(Made made) const;
   /// ln(time of the root / time) without noise, whatever the status.
   [[nodiscard]] double gain(Made made) const;
-  /// Equal for variants that differ in moves that change nothing only.
-  [[nodiscard]] Made code(Made made) const { return made & ~neutral_; }
+  /// Equal for variants that differ in moves that change neither time nor code only.
+  [[nodiscard]] Made code(Made made) const { return family_.jitter > 0 ? made : made & ~neutral_; }
+  /// The moves of a move's group, itself included; of a useless one all useless ones.
+  [[nodiscard]] Made group(int move) const { return groups_[static_cast<std::size_t>(move)]; }
+  [[nodiscard]] bool has_kinds() const { return family_.kinds; }
   /// kRootNs at the root.
   [[nodiscard]] double time_ns(Made made) const;
   /// Fills `out` ([moves]) with P(a) >= 0 of every move, 0 where it is not legal.
@@ -90,16 +100,20 @@ class MoveLandscape {
     std::vector<double> gains;  // [2^moves]
   };
   void add_groups();
+  void note_groups(std::size_t useful);
   void add_nk();
   void choose_safe_path();
   void find_optimum_exhaustively();
   void scale(double factor);
+  [[nodiscard]] double sum(Made made) const;
   [[nodiscard]] double normal(std::string_view purpose, Made made, int move) const;
 
   MoveFamily family_;
   MovePrior prior_;
   std::uint64_t seed_;
   std::vector<Table> tables_;
+  std::vector<Made> groups_;  // by move
+  Made useless_ = 0;
   Made neutral_ = 0;  // moves that change nothing
   Made optimum_ = 0;
   std::vector<Made> safe_;  // never fail; ascending
