@@ -53,7 +53,7 @@ std::uint32_t Gains::add_context(std::vector<std::uint64_t> labels) {
 }
 
 void Gains::add(const NodeMove& move, std::uint32_t context, double gain) {
-  size_.add(std::abs(gain));
+  if (std::abs(gain) > margin_) size_.add(std::abs(gain));
   trust_.add(move.log_prior, gain);
   if (move.label != 0) history_[move.family].push_back({move.label, context, gain});
 }
@@ -78,13 +78,16 @@ double Gains::expected(const NodeMove& move, double bonus) {
   constexpr double kPrior = 2;           // trials that each more general mean counts for
   constexpr std::ptrdiff_t kMost = 100;  // the family's latest ones
   Weighed own, others;
+  double squares = kPrior * size_.value() * size_.value(), count = kPrior;
   if (const auto known = history_.find(move.family); known != history_.end()) {
     const std::vector<Trial>& trials = known->second;
-    for (auto t = trials.end() - std::min(std::ssize(trials), kMost); t != trials.end(); ++t)
+    for (auto t = trials.end() - std::min(std::ssize(trials), kMost); t != trials.end(); ++t) {
       (t->label == move.label ? own : others).add(weight(t->context), t->gain);
+      squares += t->gain * t->gain, ++count;
+    }
   }
   const double mean = own.shrunk_to(others.shrunk_to(trust_.at(move.log_prior), kPrior), kPrior);
-  return mean + bonus * size_.value() / std::sqrt(1 + own.count + others.count);
+  return mean + bonus * std::sqrt(squares / count / (1 + own.count + others.count));
 }
 
 }  // namespace warpath

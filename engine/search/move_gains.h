@@ -44,7 +44,8 @@ struct NodeMove {
 /// differs by d moves from the one it was made at.
 class Gains {
  public:
-  explicit Gains(double reach) : reach_(reach) {}
+  /// `margin`: gains no greater than this are none.
+  Gains(double reach, double margin) : reach_(reach), margin_(margin) {}
 
   /// Makes a variant a context, given by the moves that lead to it, of which one made twice is
   /// undone; returns its number.
@@ -53,9 +54,9 @@ class Gains {
   /// From now on gains are expected at `context`.
   void look_from(std::uint32_t context);
   /// The mean of trials, shrunk to that of other moves of its family, and this to what P predicts;
-  /// with a `bonus` for what was seldom tried, in mean absolute gains.
+  /// with a `bonus` for what was seldom tried, in gains of the size that the family's have.
   [[nodiscard]] double expected(const NodeMove& move, double bonus);
-  /// Mean absolute gain.
+  /// Mean absolute gain of the moves that changed something.
   [[nodiscard]] double size() const { return size_.value(); }
   void keep(StrategyState& state) { state(history_, contexts_, size_, trust_); }
 
@@ -68,7 +69,7 @@ class Gains {
   };
   [[nodiscard]] double weight(std::uint32_t context);
 
-  double reach_;
+  double reach_, margin_;
   std::unordered_map<std::uint64_t, std::vector<Trial>> history_;  // by family
   std::vector<std::vector<std::uint64_t>> contexts_;               // sorted
   Mean size_;

@@ -27,8 +27,13 @@ namespace {
 /// nothing and makes another one possible is followed. The first moves are the root's.
 ///
 /// Where the best has nothing left, every other evaluation is a dive's: it descends from a node of
-/// the way to the best by a softmax of gains, known ones of known children and expected ones of
-/// untried moves, through losses, until it has found nothing better for a while.
+/// the way to the best, first by a move of any kind, then by a softmax of gains, known ones of
+/// known children and expected ones of untried moves, through losses, until it has found nothing
+/// better for a while.
+///
+/// What differs by no more than a margin is equal: it is no new best, and a node whose moves
+/// promise no more than that is put off unless it is the best. Measurements of hundreds of variants
+/// that change nothing would otherwise bring a better one again and again.
 ///
 /// What runs the machine code of an earlier node is put off, and so are, at the node and below,
 /// moves of the kind that led to the same code as there: they come when all else was tried.
@@ -36,7 +41,8 @@ namespace {
 class History final : public Strategy {
  public:
   explicit History(const Options& options)
-      : options_(options.of<HistoryOptions>()), gains_(options_.history_reach) {}
+      : options_(options.of<HistoryOptions>()),
+        gains_(options_.history_reach, options_.history_margin) {}
 
   NodeId next(Field& field) override {
     admit(field);
@@ -85,6 +91,7 @@ class History final : public Strategy {
   struct Child {
     NodeId node = kNoNode;
     std::optional<double> gain;  // nullopt: in flight
+    std::uint64_t family = 0;    // of the move that leads there
   };
   /// A node whose moves were asked for.
   struct Place {
@@ -109,7 +116,8 @@ class History final : public Strategy {
     NodeId pending = kNoNode;   // where it goes on unless this fails
     double most = 0;            // greatest reward
     int since = 0;              // evaluations since that
-    void keep(StrategyState& state) { state(nodes, at, pending, most, since); }
+    bool begins = false;        // its first step is to come
+    void keep(StrategyState& state) { state(nodes, at, pending, most, since, begins); }
   };
 
   /// A new node by best first.
@@ -122,8 +130,9 @@ class History final : public Strategy {
         frontier_.pop_back();
         continue;
       }
-      const auto [at, put_off] = surveys() ? surveyed(here) : best_move(field, from);
-      if (put_off && !here.late) {
+      const auto [at, put_off, gain] = surveys() ? surveyed(here) : best_move(field, from);
+      const bool idle = !first && from != best_ && gain <= options_.history_margin;
+      if ((put_off || idle) && !here.late) {
         frontier_.erase(from, better(field));
         here.late = true;
         frontier_.insert(from, better(field));
@@ -141,6 +150,7 @@ class History final : public Strategy {
   struct Move {
     std::size_t at = 0;  // among the untried
     bool put_off = false;
+    double gain = 0;  // expected
   };
   /// The next of the survey, which the root has not tried: nothing else asks for its moves before.
   Move surveyed(const Place& root) {
@@ -160,7 +170,7 @@ class History final : public Strategy {
       const bool later = std::ranges::binary_search(off, moves[i].family);
       const double gain = gains_.expected(moves[i], options_.history_bonus);
       if (i > 0 && std::tuple(later, -gain) >= std::tuple(out.put_off, -most)) continue;
-      out = {.at = i, .put_off = later};
+      out = {.at = i, .put_off = later, .gain = gain};
       most = gain;
     }
     return out;
@@ -202,13 +212,13 @@ class History final : public Strategy {
         dive_.pending = kNoNode;
       }
       if (dive_.at == kNoNode || dive_.since >= kPatience) begin_dive(field);
-      const auto [known, untried_move] = choose_in_dive(field);
-      if (known != kNoNode) {
-        enter(field, known);
-      } else if (untried_move < 0) {
+      const Step next = choose_in_dive(field);
+      if (next.known != kNoNode) {
+        enter(field, next.known);
+      } else if (next.untried < 0) {
         dive_.at = kNoNode;
       } else if (const Field::Arrival arrival =
-                     take(field, dive_.at, static_cast<std::size_t>(untried_move));
+                     take(field, dive_.at, static_cast<std::size_t>(next.untried));
                  arrival.fresh) {
         ++dive_.since;
         dive_.pending = arrival.node;
@@ -226,11 +236,12 @@ class History final : public Strategy {
     dive_ = {.nodes = std::move(dive_.nodes)};  // for its capacity
     dive_.nodes.clear();
     enter(field, way_[field.rng().below(way_.size())]);
+    dive_.begins = true;
   }
 
   void enter(Field& field, NodeId node) {
     if (!field.measured(node) || (dive_.at != kNoNode && field.twin(node) != kNoNode)) return;
-    if (dive_.at == kNoNode || field.worth(node) > dive_.most) {
+    if (dive_.at == kNoNode || field.worth(node) > dive_.most + options_.history_margin) {
       dive_.most = field.worth(node);
       dive_.since = 0;
     }
@@ -238,47 +249,70 @@ class History final : public Strategy {
     dive_.nodes.insert(std::ranges::upper_bound(dive_.nodes, node), node);
   }
 
-  struct Choice {
+  /// Where a dive may go on from a node.
+  struct Step {
     NodeId known = kNoNode;       // a child, or
     std::ptrdiff_t untried = -1;  // place of a move among the untried; -1: none
+    double gain = 0;              // known or expected
+    std::uint64_t family = 0;
   };
-  /// Drawn in proportion to e^(gain / temperature), as the maximum with Gumbel noise.
-  Choice choose_in_dive(Field& field) {
-    const double temperature = options_.history_temperature * gains_.size();
-    Rng& rng = field.rng();
-    Choice out;
-    double most = -std::numeric_limits<double>::infinity();
-    const auto offer = [&](double gain, Choice choice) {
-      const double drawn = rng.uniform();
-      if (gain + temperature * gumbel_at_most(drawn) <= most) return;
-      const double noisy = gain + temperature * gumbel_of(drawn);
-      if (noisy <= most) return;
-      most = noisy;
-      out = choice;
-    };
-    Place& here = place(field, dive_.at);
-    const std::vector<NodeMove>& moves = here.untried;
-    take_in_children(field, dive_.at, here);
-    for (const auto& [child, gain] : here.children) {
-      if (gain && !std::ranges::binary_search(dive_.nodes, child)) offer(*gain, {.known = child});
+  const std::vector<Step>& steps_from(Field& field, NodeId node) {
+    steps_.clear();
+    Place& here = place(field, node);
+    take_in_children(field, node, here);
+    for (const auto& [child, gain, family] : here.children) {
+      if (gain && !std::ranges::binary_search(dive_.nodes, child))
+        steps_.push_back({.known = child, .gain = *gain, .family = family});
     }
-    if (moves.empty()) return out;
-    const std::vector<std::uint64_t>& off = put_off(field, dive_.at, here);
+    const std::vector<NodeMove>& moves = here.untried;
+    if (moves.empty()) return steps_;
+    const std::vector<std::uint64_t>& off = put_off(field, node, here);
     gains_.look_from(here.context);
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      if (!std::ranges::binary_search(off, moves[i].family))
-        offer(gains_.expected(moves[i], 0), {.untried = static_cast<std::ptrdiff_t>(i)});
+      if (!std::ranges::binary_search(off, moves[i].family)) {
+        steps_.push_back({.untried = static_cast<std::ptrdiff_t>(i),
+                          .gain = gains_.expected(moves[i], 0),
+                          .family = moves[i].family});
+      }
+    }
+    return steps_;
+  }
+
+  /// Drawn in proportion to e^(gain / temperature), as the maximum with Gumbel noise. The first
+  /// step of a dive is one of any family, whatever that gained.
+  Step choose_in_dive(Field& field) {
+    const std::vector<Step>& steps = steps_from(field, dive_.at);
+    const bool first = std::exchange(dive_.begins, false);
+    std::unordered_map<std::uint64_t, double> count;  // by family
+    for (std::size_t i = 0; first && i < steps.size(); ++i) ++count[steps[i].family];
+    const double temperature = first ? 1 : options_.history_temperature * gains_.size();
+    Step out;
+    double most = -std::numeric_limits<double>::infinity();
+    for (const Step& step : steps) {
+      const double drawn = field.rng().uniform();
+      const double gain = first ? -std::log(count[step.family]) : step.gain;
+      if (gain + temperature * gumbel_at_most(drawn) <= most) continue;
+      const double noisy = gain + temperature * gumbel_of(drawn);
+      if (noisy <= most) continue;
+      most = noisy;
+      out = step;
     }
     return out;
   }
 
-  static void take_in_children(const Field& field, NodeId node, Place& place) {
+  static std::uint64_t family_of(Field& field, NodeId node, std::uint32_t action) {
+    return action < kMostActions ? field.family(node, action) : 0;
+  }
+
+  static void take_in_children(Field& field, NodeId node, Place& place) {
     const Graph& graph = field.graph();
     if (const EdgeId last = graph.last_out(node); last != place.last_out) {
       EdgeId edge =
           place.last_out == kNoEdge ? graph[node].first_out : graph[place.last_out].next_out;
       for (; edge != kNoEdge; edge = graph[edge].next_out)
-        place.children.push_back({.node = graph.target(edge), .gain = std::nullopt});
+        place.children.push_back({.node = graph.target(edge),
+                                  .gain = std::nullopt,
+                                  .family = family_of(field, node, graph[edge].action)});
       place.last_out = last;
       place.waits = true;
     }
@@ -390,7 +424,8 @@ class History final : public Strategy {
       if (field.graph().state(node) == NodeState::pending) return false;
       if (!field.measured(node)) return true;
       frontier_.insert(node, better(field));
-      if (field.twin(node) == kNoNode && field.worth(node) > field.worth(best_)) {
+      if (field.twin(node) == kNoNode &&
+          field.worth(node) > field.worth(best_) + options_.history_margin) {
         best_ = node;
         away_ = 0;
         if (node == dive_.pending) dived_ = 0;
@@ -403,10 +438,10 @@ class History final : public Strategy {
   struct Better {
     const History& of;
     const Field& field;
-    [[nodiscard]] std::pair<bool, double> rank(NodeId node) const {
+    [[nodiscard]] std::tuple<bool, double, NodeId> rank(NodeId node) const {
       const Place* const known = of.places_.find(node);
       const bool late = field.twin(node) != kNoNode || (known != nullptr && known->late);
-      return {!late, field.worth(node)};
+      return {!late, field.worth(node), node};
     }
     bool operator()(NodeId a, NodeId b) const { return rank(a) < rank(b); }
   };
@@ -421,6 +456,7 @@ class History final : public Strategy {
   std::unordered_map<std::uint32_t, Trial> trials_;  // in flight, by NodeId
   Gains gains_;
   Dive dive_;
+  std::vector<Step> steps_;  // kept for its capacity
   NodeId best_ = kRoot;
   std::vector<NodeId> way_;     // from a best node to the root
   std::uint64_t put_offs_ = 0;  // families that were put off at a place

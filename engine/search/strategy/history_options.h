@@ -17,6 +17,7 @@ struct HistoryOptions {
   double history_reach = 5;
   double history_dives = 2;
   double history_temperature = 0.05;
+  double history_margin = 0.005;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
     using O = HistoryOptions;
@@ -48,6 +49,11 @@ struct HistoryOptions {
                  "history: temperature of dives, in mean absolute gains of a move",
                  "docs/search.md"},
       Range{0.0, 100.0});
+    v(&O::history_margin,
+      OptionText{"history_margin",
+                 "history: logarithm of a ratio of times; what gains no more gains nothing",
+                 "docs/search.md"},
+      Range{0.0, 1.0});
   }
 };
 static_assert(kFullyDescribed<HistoryOptions>);

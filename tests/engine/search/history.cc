@@ -50,7 +50,7 @@ TEST_CASE(
     "without dives the best node is tried to its end, then the next best; of equal ones the "
     "newest") {
   const test::Table table{.actions = {{1, 2, 3}, {4, 5}, {6}, {7}, {}, {}, {}, {}},
-                          .rewards = {0, -1, -2, -1, -3, -3, -3, -3},
+                          .rewards = {0, 2, 1, 2, -3, -3, -3, -3},
                           .priors = {{0.5F, 0.3F, 0.2F}, {0.6F, 0.4F}, {1}, {1}, {}, {}, {}, {}}};
   CHECK(places_evaluated(table, history(0)) == std::vector{1, 2, 3, 7, 4, 5, 6});
 }
@@ -79,7 +79,7 @@ TEST_CASE("what gained elsewhere is tried first, what lost there last, whatever 
 }
 
 TEST_CASE("a move never tried is expected to do what others of its kind did, until it is tried") {
-  Gains gains(5);
+  Gains gains(5, 0);
   const std::uint32_t root = gains.add_context({});
   const NodeMove four{.action = 0, .log_prior = 0, .label = 4, .family = 1};
   const NodeMove eight{.action = 1, .log_prior = 0, .label = 8, .family = 1};
@@ -93,7 +93,7 @@ TEST_CASE("a move never tried is expected to do what others of its kind did, unt
 }
 
 TEST_CASE("a kind of which much was tried is less of an unknown than one of which nothing was") {
-  Gains gains(5);
+  Gains gains(5, 0);
   const std::uint32_t root = gains.add_context({});
   for (std::uint64_t label = 1; label <= 4; ++label)
     gains.add({.action = 0, .log_prior = 0, .label = label, .family = 1}, root, 1);
@@ -169,7 +169,7 @@ TEST_CASE("a failure says nothing of a move elsewhere") {
 }
 
 TEST_CASE("a trial at a similar variant says more than one far away") {
-  Gains gains(1);
+  Gains gains(1, 0);
   const std::uint32_t root = gains.add_context({}), far = gains.add_context({1, 2, 3}),
                       near = gains.add_context({3, 1, 2, 4}), undone = gains.add_context({5, 5});
   const NodeMove move{.action = 0, .log_prior = 0, .label = 9};
@@ -236,6 +236,49 @@ TEST_CASE("with nothing left to try it waits for what is under way, and is exhau
   search.complete(second->sequence, space.evaluate(second->node));
   CHECK_FALSE(search.next());
   CHECK(search.idle() == Idle::exhausted);
+}
+
+TEST_CASE("gains within the margin are none, and do not make others look greater") {
+  const auto expected = [](double margin) {
+    Gains gains(5, margin);
+    const std::uint32_t root = gains.add_context({});
+    const NodeMove idle{.action = 0, .log_prior = 0, .label = 1, .family = 1},
+        unknown{.action = 0, .log_prior = 0, .label = 2, .family = 2};
+    gains.add({.action = 0, .log_prior = 0, .label = 3, .family = 3}, root, 0.5);
+    for (int i = 0; i < 50; ++i) gains.add(idle, root, i % 2 == 0 ? 0.001 : -0.001);
+    gains.look_from(root);
+    CHECK(gains.expected(idle, 1) < 0.1);
+    return std::pair(gains.size(), gains.expected(unknown, 1));
+  };
+  CHECK(expected(0.005).first == 0.5);
+  CHECK(expected(0).first < 0.02);
+  CHECK(expected(0.005).second > expected(0).second);
+}
+
+TEST_CASE("moves that only seem to gain do not keep it from a move that does, at a worse node") {
+  // 1 gains 1 and opens moves of one kind, of which one always seems to gain a little and opens
+  // others; the best is behind 2, which loses.
+  test::Table table{.actions = {{1, 2}, {}, {3}, {}},
+                    .rewards = {0, 1, -0.1, 2},
+                    .priors = {{0.6F, 0.4F}, {}, {1}, {}},
+                    .labels = {{1, 2}, {}, {3}, {}},
+                    .families = {{1, 2}, {}, {3}, {}}};
+  std::size_t parent = 1;
+  for (int level = 1; level <= 150; ++level) {
+    const std::size_t first = table.actions.size();
+    for (std::size_t i = 0; i < 6; ++i) {
+      table.actions[parent].push_back(static_cast<int>(first + i));
+      table.labels[parent].push_back(10 + i);
+      table.families[parent].push_back(10);
+      table.rewards.push_back(i == 5 ? 1 + 1e-5 * level : 0.999);
+    }
+    table.actions.resize(first + 6), table.labels.resize(first + 6);
+    table.families.resize(first + 6), table.priors.resize(first + 6);
+    table.priors[parent].assign(6, 1.0F / 6);
+    parent = first + 5;
+  }
+  const std::vector<int> places = places_evaluated(table);
+  CHECK(std::ranges::find(places, 3) - places.begin() < 100);
 }
 
 TEST_CASE("a dive goes on through losses where best first would turn to the next best node") {
