@@ -46,7 +46,7 @@ def parts(args):
     for kernels in (sorted(LADDERS)[i:i + 4] for i in range(0, len(LADDERS), 4)):
         some = ",".join(kernels)
         whole.append(Part(f"moves {some}", ["moves", "--add", "--seeds", "1", "--seconds", "30", "--python", args.python, "--kernels", some], 180))
-    whole.append(Part("sizes", ["sizes", *QUICK], 24 * 38))
+    whole.append(Part("sizes", ["sizes"], 24 * 45))
     whole.append(idioms("2,3"))
     for seed in "12345":
         whole.append(Part(f"live {seed}", ["search_live", "--seeds", f"{seed},{seed}"], 36 * 34))
