@@ -34,7 +34,7 @@ def parts(args):
     whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
 
     def idioms(seeds):
-        return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 80 * (1 + seeds.count(",")))
+        return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 119 * (1 + seeds.count(",")))
 
     def truth(seeds, *mode):
         return Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14)
