@@ -231,7 +231,12 @@ class History final : public Strategy {
   void begin_dive(Field& field) {
     if (way_.empty() || way_.front() != best_) {
       way_.assign(1, best_);
-      while (way_.back() != kRoot) way_.push_back(creator(field, way_.back()));
+      for (NodeId node = best_; node != kRoot;) {
+        const NodeId from = creator(field, node);
+        const double change = field.worth(node) - field.worth(from);
+        if (from == kRoot || std::abs(change) > options_.history_margin) way_.push_back(from);
+        node = from;
+      }
     }
     dive_ = {.nodes = std::move(dive_.nodes)};  // for its capacity
     dive_.nodes.clear();
@@ -458,7 +463,7 @@ class History final : public Strategy {
   Dive dive_;
   std::vector<Step> steps_;  // kept for its capacity
   NodeId best_ = kRoot;
-  std::vector<NodeId> way_;     // from a best node to the root
+  std::vector<NodeId> way_;     // a best node, and those on the way to it before a step that changed something
   std::uint64_t put_offs_ = 0;  // families that were put off at a place
   // evaluations since the best improved
   double away_ = 0;   // of moves of other nodes, by best first
