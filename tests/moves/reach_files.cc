@@ -11,7 +11,10 @@
 // "runs": [{"step", "status", "log", and where it is no success "before", "after"}]}. Where a
 // result is wrong, the kernel itself is looked at again: one whose threads race, that reads what it
 // has not written, or that leaves its own arrays, says nothing;
-// reach_files --spec SPEC does the same with a spec that there is, on its workloads for the host.
+// reach_files --spec SPEC does the same with a spec that there is, on its workloads for the host;
+// reach_files --after SPEC makes each restructuring move that its kernel is offered, with the first
+// guess of parameters, and asks those that were offered before again: {"kernel", "made": step,
+// "open": [NAME...], "closed": {NAME: why}}. Nothing is run.
 
 #include <cstdio>
 #include <ctime>
@@ -289,6 +292,53 @@ json run_of_spec(KernelSpec spec, const MoveRegistry& moves) {
   return runs_of(spec, alone, moves);
 }
 
+/// The first guess of every move that restructures the kernel at hand.
+std::map<std::string, MoveInstance, std::less<>> structural_offers(const MoveContext& at,
+                                                                   const MoveRegistry& moves) {
+  std::map<std::string, MoveInstance, std::less<>> out;
+  for (const auto& [name, entry] : moves.entries()) {
+    const auto move = entry.make();
+    // normalise and specialise_shape are part of what the others make
+    if (!move->structural() || name == "normalise" || name == "specialise_shape") continue;
+    if (const auto list = offers(*move, at); !list.empty()) out[name] = list.front().instance;
+  }
+  return out;
+}
+
+/// One line a move: what it leaves open of the others.
+std::vector<json> after_each(const KernelSpec& spec, const MoveRegistry& moves) {
+  const Variant variant = baseline_variant(spec);
+  const DeviceFacts device = gpu();
+  const model::ModelScope models(spec);
+  const auto before = structural_offers({spec, variant, device}, moves);
+  std::vector<json> out;
+  for (const auto& [name, instance] : before) {
+    std::string why;
+    const auto made =
+        apply_step(*moves.entries().at(name).make(), {spec, variant, device}, instance, why);
+    if (!made) continue;
+    json line = {{"kernel", spec.name},
+                 {"made", instance.text()},
+                 {"open", json::array()},
+                 {"closed", json::object()}};
+    const MoveContext now{spec, made->variant, device};
+    for (const auto& [other, unused] : before) {
+      if (other == name) continue;
+      const auto move = moves.entries().at(other).make();
+      if (!offers(*move, now).empty()) {
+        line["open"].push_back(other);
+      } else {
+        why = "nothing to offer";
+        static_cast<void>(
+            apply_step(*move, now, {.move = other, .site = "", .parameters = {}}, why));
+        line["closed"][other] = why;
+      }
+    }
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
 /// The first of the sizes at which the kernel runs.
 json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
   const std::string text = drafted_text(unit, kernel);
@@ -314,17 +364,25 @@ int main(int count, char** words) {
   const std::vector<std::string> given(words + 1, words + count);
   if (given == std::vector<std::string>{"worker", "host"}) return host::worker_main();
   const MoveRegistry& moves = registered_moves();
-  const bool runs = !given.empty() && given[0] == "--run";
-  const std::size_t file = runs || (!given.empty() && given[0] == "--spec") ? 1 : 0;
+  const std::string mode =
+      !given.empty() && given[0].starts_with("--") ? given[0] : std::string("--offers");
+  const std::size_t file = mode == "--offers" ? 0 : 1;
   if (given.size() <= file) {
-    std::fprintf(stderr, "usage: reach_files [--run] FILE [KERNEL...]; reach_files --spec SPEC\n");
+    std::fprintf(stderr,
+                 "usage: reach_files [--run] FILE [KERNEL...]; reach_files --spec|--after SPEC\n");
     return 64;
   }
   const auto print = [](const json& line) {
     std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
   };
-  if (given[0] == "--spec") {
-    for (const KernelSpec& spec : load_specs(given[file])) print(run_of_spec(spec, moves));
+  if (mode == "--spec" || mode == "--after") {
+    for (const KernelSpec& spec : load_specs(given[file])) {
+      if (mode == "--spec") {
+        print(run_of_spec(spec, moves));
+      } else {
+        for (const json& line : after_each(spec, moves)) print(line);
+      }
+    }
     return 0;
   }
   std::ostringstream text;
@@ -337,7 +395,7 @@ int main(int count, char** words) {
   for (const model::Function* const function : unit.functions()) {
     if (!function->is_global || function->body == nullptr) continue;
     if (!wanted.empty() && !wanted.contains(function->name)) continue;
-    json line = runs ? run_of(unit, *function, moves) : reach_of(unit, *function, moves);
+    json line = mode == "--run" ? run_of(unit, *function, moves) : reach_of(unit, *function, moves);
     line["file"] = given[file];
     print(line);
   }
