@@ -306,7 +306,7 @@ class History final : public Strategy {
   }
 
   static std::uint64_t family_of(Field& field, NodeId node, std::uint32_t action) {
-    return action < kMostActions ? field.family(node, action) : 0;
+    return action < field.actions(node) ? field.family(node, action) : 0;  // none: a graft
   }
 
   static void take_in_children(Field& field, NodeId node, Place& place) {
@@ -463,7 +463,8 @@ class History final : public Strategy {
   Dive dive_;
   std::vector<Step> steps_;  // kept for its capacity
   NodeId best_ = kRoot;
-  std::vector<NodeId> way_;     // a best node, and those on the way to it before a step that changed something
+  std::vector<NodeId>
+      way_;  // a best node, and those on the way to it before a step that changed something
   std::uint64_t put_offs_ = 0;  // families that were put off at a place
   // evaluations since the best improved
   double away_ = 0;   // of moves of other nodes, by best first
