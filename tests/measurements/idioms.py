@@ -23,7 +23,7 @@ def searched(args, kernel, seed, gpu):
     """The folder of one search's record."""
     folder = fresh(args.work / f"{kernel}.{seed}")
     done = run(["run", "--input", args.folder / f"{kernel}.json", "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
-                "--budget-seconds", f"{args.seconds:g}", "--set", "record.sync=never", *args.more, *on(gpu)])
+                "--budget-seconds", f"{args.seconds:g}", "--finalists", 1, "--set", "record.sync=never", *args.more, *on(gpu)])
     found = next(folder.glob("kernels/*/best_summary.json"), None)
     if done.returncode not in (0, 2) or not found:
         raise Failed(f"{kernel}, seed {seed}: exit code {done.returncode}: {last_line(done)}")
