@@ -24,7 +24,7 @@ const std::string kRoot = WARPATH_SOURCE_ROOT;
 
 std::vector<KernelSpec> all_specs() {
   std::vector<KernelSpec> out = load_specs(kRoot + "/specs");
-  for (const char* const more : {"/specs/triton", "/tests/data/move_fixtures.json"}) {
+  for (const char* const more : {"/specs/triton", "/specs/ptx", "/tests/data/move_fixtures.json"}) {
     for (KernelSpec& spec : load_specs(kRoot + more)) out.push_back(std::move(spec));
   }
   return out;

@@ -258,6 +258,15 @@ TEST_CASE("PTX is assembled, its tunables as text, and judged as all PTX") {
   CHECK(build(service, spec, variant).log.find("kernel.ptx(23): error: ") == 0);
   variant.source = "#include \"/etc/passwd\"\n" + spec.source;
   CHECK(build(service, spec, variant).log == "a line of the PTX begins with '#'\n");
+  const KernelSpec example =
+      warpath::load_specs((fs::path(WARPATH_SOURCE_ROOT) / "specs/ptx/squared_error.json").string())
+          .front();
+  Variant most = baseline_variant(example);
+  most.tunables = {{"BLOCK", 1024}, {"ITEMS", 16}};
+  for (const Variant& one : {baseline_variant(example), most}) {
+    const Build made = build(service, example, one);
+    CHECK_MESSAGE(made.status == Status::ok, made.log);
+  }
 }
 
 TEST_SUITE_END();
