@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/edit/edge_free_loop.h"
+#include "moves/edit/guard_exit.h"
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/sites.h"
@@ -143,14 +144,32 @@ class SmemTileStage final : public ParameterMove {
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
       for (const std::string_view prefix : {kStreamPrefix, kValuesPrefix}) {
         if (wanted.site == std::string(prefix) + std::to_string(i))
-          return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile,
-                                       prefix == kValuesPrefix, why);
+          return streamed(context, *kernel, i, tile, prefix == kValuesPrefix, why);
       }
     }
     return why = "there is no loop " + wanted.site, std::nullopt;
   }
 
  private:
+  /// In a guard around the rest of the kernel the loop is staged behind an exit in its place.
+  static std::optional<Variant> streamed(const MoveContext& context,
+                                         const KernelModel& kernel,
+                                         std::size_t loop,
+                                         std::int64_t tile,
+                                         bool values,
+                                         std::string& why) {
+    const Loop& own = *kernel.facts.loops[loop];
+    const auto out = streamed_through_tile(context, kernel, own, tile, values, why);
+    if (out || own.stmt->parent == kernel.kernel->body) return out;
+    const auto exits = with_guard_as_exit(context, kernel);
+    if (!exits) return std::nullopt;
+    const MoveContext now{context.spec, *exits, context.device};
+    const auto changed = model_kernel(now.spec, now.variant, why);
+    if (changed == nullptr || changed->facts.loops.size() != kernel.facts.loops.size())
+      return std::nullopt;
+    return streamed_through_tile(now, *changed, *changed->facts.loops[loop], tile, values, why);
+  }
+
   static std::optional<Variant> windowed(const MoveContext& context,
                                          std::string_view argument,
                                          std::int64_t points,

@@ -121,6 +121,36 @@ TEST_CASE("what differs by thread, step by step or by its writes is not") {
           .empty());
 }
 
+TEST_CASE("a stream in a guard around the rest of the kernel is staged as behind an early exit") {
+  const auto kernel = [](const std::string& body) {
+    return test::kernel_under_test(
+        "extern \"C\" __global__ void k(float* y, const float* t, int n, int m) {\n  int i = "
+        "blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            body + "}\n",
+        "k",
+        {{"y", "output", "float32", "n"},
+         {"t", "input", "float32", "m", 0, {{"kind", "randn"}, {"seed", 3}}},
+         {"n", "scalar", "", "", 71},
+         {"m", "scalar", "", "", 70}},
+        "ceil_div(n, 32)", "32", 1e-4);
+  };
+  const std::string loop = "for (int j = 0; j < m; j++) {";
+  MovePath guarded(kernel("  if (i < n) {\n    float s = i;\n    " + loop +
+                          "\n      s += t[j] * s;\n    }\n    y[i] = s;\n  }\n"));
+  MovePath exits(kernel("  if (i >= n) return;\n  float s = i;\n  " + loop +
+                        "\n    s += t[j] * s;\n  }\n  y[i] = s;\n"));
+  guarded.step("smem_tile_stage@stream:0(tile=32)").runs();
+  exits.step("smem_tile_stage@stream:0(tile=32)").runs();
+  CHECK(guarded.source() == exits.source());
+  // What the guard's block calls i and what stands behind it are not moved.
+  for (const std::string& body :
+       {"  float s = 1;\n  if (i < n) {\n    float s = i;\n    " + loop +
+            "\n      s += t[j] * s;\n    }\n    y[i] = s;\n  }\n",
+        "  if (i < n) {\n    float s = i;\n    " + loop +
+            "\n      s += t[j] * s;\n    }\n    y[i] = s;\n  }\n  if (i == 0) y[0] = 1;\n"})
+    CHECK_FALSE(MovePath(kernel(body)).tried("smem_tile_stage@stream:0(tile=32)").empty());
+}
+
 TEST_CASE("a block of two axes stages what it streams") {
   const MovePath grid(test::kernel_under_test(
       "extern \"C\" __global__ void k(float* y, const float* t, int w, int h, int m) {\n  int c = "
