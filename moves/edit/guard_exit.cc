@@ -35,8 +35,9 @@ void outdent_lines(std::string_view text,
                    std::size_t end,
                    std::string_view step,
                    std::vector<Edit>& edits) {
-  for (std::size_t at = begin; (at = text.find('\n', at)) < end && ++at < end;) {
-    if (text.substr(at).starts_with(step)) edits.push_back({at, at + step.size(), ""});
+  for (std::size_t line = text.find('\n', begin); line < end; line = text.find('\n', line + 1)) {
+    if (text.substr(line + 1).starts_with(step))
+      edits.push_back({line + 1, line + 1 + step.size(), ""});
   }
 }
 

@@ -159,7 +159,7 @@ class SmemTileStage final : public ParameterMove {
                                          bool values,
                                          std::string& why) {
     const Loop& own = *kernel.facts.loops[loop];
-    const auto out = streamed_through_tile(context, kernel, own, tile, values, why);
+    auto out = streamed_through_tile(context, kernel, own, tile, values, why);
     if (out || own.stmt->parent == kernel.kernel->body) return out;
     const auto exits = with_guard_as_exit(context, kernel);
     if (!exits) return std::nullopt;
