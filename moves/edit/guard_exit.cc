@@ -54,6 +54,7 @@ std::optional<Variant> with_guard_as_exit(const MoveContext& context, const Kern
   const Expr& bound = *guard->expr;
   if (!bound.is_op(ExprKind::binary, "<") || !bound.arg(0).is(ExprKind::name) ||
       kernel.facts.thread_index(bound.arg(0).name) == nullptr ||
+      unit.plain_text(bound.span) != plain_text(bound) ||  // a macro's
       !declares_nothing_known(*kernel.kernel, *guard->body))
     return std::nullopt;
   const std::string_view text = unit.source();
