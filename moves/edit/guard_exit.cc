@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/span_rewrite.h"
@@ -29,18 +28,6 @@ bool declares_nothing_known(const Function& kernel, const Stmt& block) {
   });
 }
 
-/// Takes one step of indentation off the lines that begin in [begin, end).
-void outdent_lines(std::string_view text,
-                   std::size_t begin,
-                   std::size_t end,
-                   std::string_view step,
-                   std::vector<Edit>& edits) {
-  for (std::size_t line = text.find('\n', begin); line < end; line = text.find('\n', line + 1)) {
-    if (text.substr(line + 1).starts_with(step))
-      edits.push_back({line + 1, line + 1 + step.size(), ""});
-  }
-}
-
 }  // namespace
 
 std::optional<Variant> with_guard_as_exit(const MoveContext& context, const KernelModel& kernel) {
@@ -57,16 +44,13 @@ std::optional<Variant> with_guard_as_exit(const MoveContext& context, const Kern
       unit.plain_text(bound.span) != plain_text(bound) ||  // a macro's
       !declares_nothing_known(*kernel.kernel, *guard->body))
     return std::nullopt;
-  const std::string_view text = unit.source();
-  const Span block = guard->body->span, end = bound.arg(1).outer;
-  std::vector<Edit> edits{{guard->span.begin, block.begin + 1,
-                           "if (" + std::string(bound.arg(0).name) +
-                               " >= " + std::string(unit.text(end)) + ") return;"}};
-  const std::size_t close = block.end - 1, last = text.find_last_not_of(" \t\n", close - 1) + 1;
-  outdent_lines(text, block.begin + 1, last, indent_unit(unit), edits);
-  edits.push_back({last, block.end, ""});
+  const std::string head = "if (" + std::string(bound.arg(0).name) +
+                           " >= " + std::string(unit.text(bound.arg(1).outer)) + ") return;\n",
+                    rest = indented(body_text(unit, *guard->body),
+                                    indentation(unit, guard->span.begin));
   Variant out = context.variant;
-  out.source = edited(text, std::move(edits));
+  out.source = edited(unit.source(), {{guard->span.begin, guard->span.end,
+                                       head + rest.substr(0, rest.find_last_not_of('\n') + 1)}});
   return out;
 }
 

@@ -66,7 +66,7 @@ class MoveLandscape {
   MoveLandscape(const MoveFamily& family, MovePrior prior, std::uint64_t seed);
 
   [[nodiscard]] int moves() const { return family_.moves; }
-  /// False: the move was made and cannot be undone.
+  /// False: the move was made and cannot be undone, or another one closed it.
   [[nodiscard]] bool legal(Made made, int move) const {
     const Made others = group(move) & ~(Made{1} << move);
     if (family_.exclusive && (useless_ >> move & 1U) == 0 && (made & others) != 0) return false;
@@ -75,7 +75,7 @@ class MoveLandscape {
   [[nodiscard]] static Made apply(Made made, int move) { return made ^ (Made{1} << move); }
   /// Status::ok, or why the variant fails. The root and the optimum never do.
   [[nodiscard]] Status status(Made made) const;
-  /// ln(time of the root / time) without noise, whatever the status.
+  /// ln(time of the root / time), whatever the status; the same whenever it is asked for.
   [[nodiscard]] double gain(Made made) const;
   /// Equal for variants that differ in moves that change neither time nor code only.
   [[nodiscard]] Made code(Made made) const { return family_.jitter > 0 ? made : made & ~neutral_; }
@@ -87,8 +87,8 @@ class MoveLandscape {
   /// Fills `out` ([moves]) with P(a) >= 0 of every move, 0 where it is not legal.
   void priors(Made made, std::vector<float>& out) const;
 
-  /// The variant of greatest gain that is ok and can be reached from the root through variants that
-  /// are ok.
+  /// The variant of greatest gain, but for jitter, that is ok and can be reached from the root
+  /// through variants that are ok.
   [[nodiscard]] Made optimum() const { return optimum_; }
 
   static constexpr double kGain = 2;

@@ -35,12 +35,12 @@ constexpr std::array<std::int64_t, 3> kRowPoints{4, 8, 2};
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
 /// "sum"), a tile that is read in one order and written in another, along two thread indices or two
 /// coordinates of a flat one ("exchange"), the elements that all threads run through ("stream:<n>",
-/// the n-th loop), what each step of a loop computes for all of them ("values:<n>"), the
-/// overlapping windows that they load ("window:<argument>"). A window is worth most where a thread
-/// makes several points, which must be so before it is staged: then the move is that of
-/// register_block@loop_y, or loop_x, and the staging in one, and what the points test in their
-/// loops is tested before. At "row:<argument>" they are neighbours along x, whose part of the
-/// window is read in packs.
+/// the n-th loop, also in a guard around the rest of the kernel), what each step of a loop computes
+/// for all of them ("values:<n>"), the overlapping windows that they load ("window:<argument>"). A
+/// window is worth most where a thread makes several points, which must be so before it is staged:
+/// then the move is that of register_block@loop_y, or loop_x, and the staging in one, and what the
+/// points test in their loops is tested before. At "row:<argument>" they are neighbours along x,
+/// whose part of the window is read in packs.
 class SmemTileStage final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
