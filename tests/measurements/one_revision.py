@@ -27,10 +27,11 @@ class Part:
 
 def parts(args):
     """(those that have the machine for themselves, in order; those of one GPU)."""
-    one = [Part("triton", ["triton", "--python", args.python], 250), Part("aa", ["aa"], 60), Part("faults", ["faults"], 130), Part("rules", ["rules"], 120),
+    one = [Part("aa", ["aa"], 60), Part("faults", ["faults"], 130), Part("rules", ["rules"], 120),
            Part("resume", ["resume"], 40, "gpu-resume.json")]
     whole = [Part("throughput", ["throughput"], 70, "gpu-throughput.json", alone=True), Part("scaling", ["scaling"], 70, "gpu-scaling.json", alone=True)]
     whole.append(Part("ladders", ["ladders"], 400))
+    whole.append(Part("languages", ["languages", "--python", args.python], 400))
     whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
 
     def idioms(seeds):

@@ -1,11 +1,11 @@
-"""How many variants a second one, two and four GPUs verify: as many of these as there are.
+"""How many variants a second one, two and four GPUs verify: as many of these as there are, of one process, and as members of a cluster with a GPU each.
 
 The space is that of the throughput's long kernel with more values of its tunables, 441 configurations: the 169 of the other would keep
-four GPUs busy for less than a second.
+four GPUs busy for less than a second. A cluster has a search in place of the list; compared is the same search on one GPU, both with an empty cache.
 """
 import json
 
-from measurements.common import DATA, Failed, evaluate, fresh, on, places, ratio, shared, write_result
+from measurements.common import DATA, Failed, digits, evaluate, expect, fresh, on, places, ratio, read_lines, run, shared, write_result
 
 RESULT = "docs/results/gpu-scaling.json"
 MORE = "warpath evaluate"
@@ -25,6 +25,26 @@ def larger_space():
     return spec
 
 
+def search_rate(args, spec, name, words):
+    """Outcomes a second of a search of the whole space, between the first and the last."""
+    out = fresh(args.work / name)
+    expect(run(["run", "--input", spec, "--outdir", out, "--runner", args.runner, "--no-llm", "--budget-builds", 441, "--finalists", 0, *words],
+               WARPATH_CACHE=str(fresh(args.work / f"cache.{name}"))), name)
+    outcomes = [event for log in sorted(out.glob("kernels/*/events.jsonl")) for event in read_lines(log) if event["type"] == "outcome"]
+    times = sorted(event["at"] for event in outcomes)
+    return {"kernel": "sgemm", "cache": "cold", "verified": sum(event["outcome"]["status"] == "ok" for event in outcomes), "candidates": len(outcomes),
+            "verified_per_s": digits((len(times) - 1) / (times[-1] - times[0]))}
+
+
+def cluster_rows(args, spec, gpus):
+    """The search on one GPU, and on a member for each."""
+    commands = args.work / "members.txt"
+    commands.write_text("".join(f"env CUDA_VISIBLE_DEVICES={gpu}\n" for gpu in gpus))
+    rows = [{**search_rate(args, spec, "search.one", on(gpus[0])), "gpus": 1, "members": 0},
+            {**search_rate(args, spec, "search.members", ["--cluster", f"commands:{commands}", "--set", "cluster.address=localhost"]), "gpus": len(gpus), "members": len(gpus)}]
+    return [{**row, "ratio_to_one": ratio(row["verified_per_s"], rows[0]["verified_per_s"])} for row in rows]
+
+
 def measure(args):
     gpus = places(args)
     if len(gpus) < 2:
@@ -39,5 +59,6 @@ def measure(args):
             one = next((row["verified_per_s"] for row in rows if row["cache"] == state), rate)
             rows.append({"kernel": "sgemm", "cache": state, "gpus": count, "verified": told.get("verified"), "candidates": told.get("candidates"), "verified_per_s": rate,
                          "lane_busy": told.get("runner_figures", {}).get("lane_busy"), "ratio_to_one": ratio(rate, one)})
+    rows += cluster_rows(args, spec, gpus)
     of = lambda count: next((row["ratio_to_one"] for row in rows if row["cache"] == "warm" and row["gpus"] == count), None)
-    write_result(args.output, {"kernel": "sgemm", "cache": "warm", "two": of(2), "four": of(4)}, rows)
+    write_result(args.output, {"kernel": "sgemm", "cache": "warm", "two": of(2), "four": of(4), "members": len(gpus), "members_over_one": rows[-1]["ratio_to_one"]}, rows)
