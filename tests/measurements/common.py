@@ -278,6 +278,10 @@ def evaluate(args, name, words, seconds=None, program=None, **environment):
     return read_lines(lines), json.loads(figures.read_text())
 
 
+# Of the stages after screening no more than times in pairs with the baseline: for what a search has judged by all gates.
+PAIRS_ALONE = ["--set", "cuda.confirmation=", "--set", "cuda.final=interleaved_pairs"]
+
+
 def candidates_of(lines):
     return [line for line in lines if not line["baseline"]]
 

@@ -1,13 +1,13 @@
 """How near a search by rules alone comes to what a person made of the same naive kernel.
 
-The kernels are those of tests/data/idioms, or of another folder with the same kinds of files (--folder). Each is searched with every seed, then the
-naive kernel, the person's and the best that was found are checked and timed in turn in one process, and the ratios are of that. Rows of other kernels
+The kernels are those of tests/data/idioms, or of another folder with the same kinds of files (--folder). Each is searched with every seed, and what is found
+judged by all gates. Then the naive kernel, the person's and the best that was found are screened and timed in turn in one process, and the ratios are of that. Rows of other kernels
 and seeds stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where there is no GPU, or a search has no figure.
 """
 import re
 from pathlib import Path
 
-from measurements.common import (DATA, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
+from measurements.common import (DATA, PAIRS_ALONE, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
                                  spread, time_is_over, with_same_revision, write_result)
 
 MORE = "both, warpath run and evaluate"
@@ -16,7 +16,7 @@ IDIOMS = DATA / "idioms"
 
 def options(parser):
     parser.add_argument("--folder", type=Path, default=IDIOMS, help="the folder of the kernels (tests/data/idioms)")
-    shared(parser, "gpus", "kernels", seeds="3", seconds=60.0, limit=None, stage=("final", "of the evaluation"))
+    shared(parser, "gpus", "kernels", seeds="3", seconds=60.0, limit=None)
 
 
 def searched(args, kernel, seed, gpu):
@@ -50,8 +50,8 @@ def compared(args, kernel, seed, gpu):
         folder = searched(args, kernel, seed, gpu)
         file = args.work / f"{kernel}.{seed}.jsonl"
         file.unlink(missing_ok=True)
-        expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", args.folder / f"{kernel}_expert.jsonl", folder, "--runner", "cuda", "--stage",
-                    args.stage, "--seed", 1000 + seed, "--json", file, *args.more, *on(gpu)]), f"{kernel}, seed {seed}: evaluate")
+        expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", args.folder / f"{kernel}_expert.jsonl", folder, "--runner", "cuda", "--stage", "final",
+                    "--seed", 1000 + seed, "--json", file, *PAIRS_ALONE, *args.more, *on(gpu)]), f"{kernel}, seed {seed}: evaluate")
         lines = {"naive" if line["baseline"] else "expert" if line["name"] == "expert" else "best": line for line in read_lines(file)}
         for name in ("naive", "expert"):
             if lines[name]["status"] != "ok":

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 
-from measurements.common import LADDERS, ROOT, Failed, begin, elapsed, finish, names, places, read_lines, revision, say, shared, spread
+from measurements.common import LADDERS, PAIRS_ALONE, ROOT, Failed, begin, elapsed, finish, names, places, read_lines, revision, say, shared, spread
 
 RESULT = "out/one_revision"
-QUICK = ["--", "--finalists", "1", "--set", "cuda.final=interleaved_pairs", "--set", "cuda.confirmation="]
+QUICK = ["--", "--finalists", "1", *PAIRS_ALONE]
 TAIL = 30  # seconds by which a part may outlast what is expected
 
 
@@ -35,7 +35,7 @@ def parts(args):
     whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
 
     def idioms(seeds):
-        return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 119 * (1 + seeds.count(",")))
+        return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 88 * (1 + seeds.count(",")))
 
     def truth(seeds, *mode):
         return Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14)

@@ -9,7 +9,7 @@ import math
 import subprocess
 import time
 
-from measurements.common import Failed, begin, device, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.common import PAIRS_ALONE, Failed, begin, device, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
 
 MORE = "both, warpath run and evaluate"
 MOST_DIFFERENCE = 0.02
@@ -87,7 +87,7 @@ def timed_alone(args, folder, name, seed, gpu):
     """(speed-up, its interval, milliseconds, why there are none) of the reported kernel in a fresh process."""
     file = args.work / f"{name}.{seed}.jsonl"
     expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", folder, "--runner", "cuda", "--stage", args.stage, "--seed", 1000 + seed,
-                "--json", file, "--set", "cuda.confirmation=", "--set", "cuda.final=interleaved_pairs", *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
+                "--json", file, *PAIRS_ALONE, *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
     line = next((line for line in read_lines(file) if not line.get("baseline")), {"status": "nothing"})
     first = (line.get("log") or "").split("\n")[0]
     return (line.get("speedup"), line.get("speedup_interval"), line.get("time_ms"), "" if line["status"] == "ok" else f"evaluate: {line['status']}: {first}")
