@@ -2,6 +2,9 @@
 
 #include <zlib.h>
 
+#include <array>
+#include <utility>
+
 #include "engine/base/error.h"
 
 namespace warpath {
@@ -41,19 +44,46 @@ std::optional<std::vector<std::byte>> zlib_inflate(std::span<const std::byte> by
   return out;
 }
 
-std::string gzip(std::string_view text, Effort effort) {
+struct GzipWriter::State {
   z_stream stream{};
-  WARPATH_CHECK(deflateInit2(&stream, level(effort), Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
-                             Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
+  std::array<char, 1U << 16U> out;
+};
+
+GzipWriter::GzipWriter(std::function<void(std::string_view)> sink, Effort effort)
+    : sink_(std::move(sink)), state_(std::make_unique<State>()) {
+  WARPATH_CHECK(deflateInit2(&state_->stream, level(effort), Z_DEFLATED, MAX_WBITS + kGzip,
+                             MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK);
+}
+
+GzipWriter::~GzipWriter() {
+  deflateEnd(&state_->stream);
+}
+
+void GzipWriter::add(std::string_view text) {
+  deflate(text, false);
+}
+
+void GzipWriter::finish() {
+  deflate({}, true);
+}
+
+void GzipWriter::deflate(std::string_view text, bool last) {
+  z_stream& stream = state_->stream;
   stream.next_in = bytes_of(text.data());
   stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = bytes_of(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int code = deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  WARPATH_CHECK(code == Z_STREAM_END);
+  do {
+    stream.next_out = bytes_of(state_->out.data());
+    stream.avail_out = static_cast<uInt>(state_->out.size());
+    WARPATH_CHECK(::deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR);
+    sink_({state_->out.data(), state_->out.size() - stream.avail_out});
+  } while (stream.avail_out == 0);
+}
+
+std::string gzip(std::string_view text, Effort effort) {
+  std::string out;
+  GzipWriter writer([&](std::string_view piece) { out += piece; }, effort);
+  writer.add(text);
+  writer.finish();
   return out;
 }
 

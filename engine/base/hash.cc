@@ -63,6 +63,23 @@ Hash128 hash128_of(std::initializer_list<std::string_view> pieces) {
   return from_xxh(XXH3_128bits_digest(&state));
 }
 
+struct PieceHasher::State {
+  XXH3_state_t xxh;
+};
+
+PieceHasher::PieceHasher() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->xxh);
+}
+PieceHasher::~PieceHasher() = default;
+
+void PieceHasher::add(std::string_view piece) {
+  XXH3_128bits_update(&state_->xxh, piece.data(), piece.size());
+}
+
+Hash128 PieceHasher::digest() const {
+  return from_xxh(XXH3_128bits_digest(&state_->xxh));
+}
+
 /// Short pieces are gathered: a call of the library costs more than what it hashes.
 struct Hasher::State {
   XXH3_state_t xxh;

@@ -12,7 +12,8 @@
 
 #include "engine/base/compression.h"
 #include "engine/base/error.h"
-#include "engine/json/json_reader.h"
+#include "engine/base/file_reader.h"
+#include "engine/base/hash_pieces.h"
 #include "engine/log/run_folder.h"
 
 namespace warpath {
@@ -258,12 +259,21 @@ void EventWriter::settle() {
 void EventWriter::begin_segment() {
   const bool sync = rule_ != SyncRule::never;
   const std::string name = segment_name(path_, head_.segments.size() + 1);
-  const std::string text = read_text_file(path_.string(), position_.bytes - start_, path_.string());
-  const std::string bytes = gzip(text);
-  write_file_atomically(path_.parent_path() / name, bytes, sync);
+  LogSegment segment{.file = name, .size = 0, .sum = {}, .end = position_};
+  AtomicFile file(path_.parent_path() / name);
+  PieceHasher sum_of_file;
+  GzipWriter writer([&](std::string_view piece) {
+    file.write(piece);
+    sum_of_file.add(piece);
+    segment.size += piece.size();
+  });
+  FileReader(path_).read_pieces(position_.bytes - start_,
+                                [&](std::string_view piece) { writer.add(piece); });
+  writer.finish();
+  file.commit(sync);
+  segment.sum = sum_of_file.digest();
   LogHead head = head_;
-  head.segments.push_back(
-      {.file = name, .size = bytes.size(), .sum = hash128(bytes), .end = position_});
+  head.segments.push_back(std::move(segment));
   const std::string object = encode(head);
   const Hash128 sum = link(position_.chain, object);
   const std::string line = sealed(object, sum);

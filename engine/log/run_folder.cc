@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -30,15 +31,19 @@ class File {
   int fd_;
 };
 
-void write_whole(const fs::path& path, std::string_view text, bool sync) {
-  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (file.get() < 0) throw disk_error(path, "cannot be written");
+void write_all(int fd, const fs::path& path, std::string_view text) {
   for (std::size_t done = 0; done < text.size();) {
-    const ::ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
+    const ::ssize_t n = ::write(fd, text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw disk_error(path, "cannot be written");
     done += static_cast<std::size_t>(n);
   }
+}
+
+void write_whole(const fs::path& path, std::string_view text, bool sync) {
+  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (file.get() < 0) throw disk_error(path, "cannot be written");
+  write_all(file.get(), path, text);
   if (sync && ::fsync(file.get()) != 0) throw disk_error(path, "cannot be synced");
 }
 
@@ -65,15 +70,33 @@ Error disk_error(const fs::path& path, const std::string& what) {
   return environment_error(path.string() + ": " + what + ": " + std::strerror(errno));
 }
 
+AtomicFile::AtomicFile(fs::path path)
+    : path_(std::move(path)),
+      temporary_(path_.parent_path() / ("." + path_.filename().string() + ".tmp")),
+      fd_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (fd_ < 0) throw disk_error(temporary_, "cannot be written");
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view piece) {
+  write_all(fd_, temporary_, piece);
+}
+
+void AtomicFile::commit(bool sync) {
+  if (sync && ::fsync(fd_) != 0) throw disk_error(temporary_, "cannot be synced");
+  move_into_place(temporary_, path_, sync);
+  ::close(std::exchange(fd_, -1));
+}
+
 void write_file_atomically(const fs::path& path, std::string_view text, bool sync) {
-  const fs::path temporary = path.parent_path() / ("." + path.filename().string() + ".tmp");
-  try {
-    write_whole(temporary, text, sync);
-    move_into_place(temporary, path, sync);
-  } catch (const Error&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit(sync);
 }
 
 void sync_file(const fs::path& path) {

@@ -13,9 +13,25 @@ namespace warpath {
 /// An I/O error on a file, with the text of errno.
 [[nodiscard]] Error disk_error(const std::filesystem::path& path, const std::string& what);
 
-/// Replaces `path` by `text` atomically: temporary file in the same folder, fsync if `sync`,
-/// rename. A reader, or a run after a crash, sees the old file or the new one, never a part. Throws
-/// Error(environment) naming the file, leaving the old file intact.
+/// Replaces `path` atomically by what is written piece by piece: temporary file in the same folder,
+/// fsync if `sync`, rename. A reader, or a run after a crash, sees the old file or the new one,
+/// never a part. Throws Error(environment) naming the file, leaving the old file intact.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();  ///< without commit(): `path` is as it was
+
+  void write(std::string_view piece);
+  /// What was written is now the file; nothing may be written after it.
+  void commit(bool sync);
+
+ private:
+  std::filesystem::path path_, temporary_;
+  int fd_ = -1;  // -1: committed
+};
+/// Replaces `path` by `text` as an AtomicFile.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view text,
                            bool sync = true);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -41,7 +40,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   baseline_problem_ = objective_.set_baseline(event.outcome);
   if (!baseline_problem_.empty()) return baseline_problem_;
   space_.set_outcome(NodeId{0}, event.outcome);
-  rewards_ = {objective_.reward(event.outcome)};
+  baseline_reward_ = objective_.reward(event.outcome);
   device_seconds_ += event.outcome.run_seconds;
   best_bound_share_ = bound_share(event.outcome);
   static_cast<void>(twin(kRoot, event.outcome));
@@ -231,9 +230,6 @@ Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& 
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward))
     throw bad_input(place, "an ok outcome", "a time for every scored workload");
-  rewards_.resize(std::max<std::size_t>(rewards_.size(), index(applied.node) + std::size_t{1}),
-                  std::numeric_limits<double>::quiet_NaN());
-  if (ok) rewards_[index(applied.node)] = reward;
   Finals::Nominee nominee{
       .reward = reward,
       .standard_error = reward > 0 ? objective_.standard_error(event.outcome) : 0,
@@ -242,8 +238,8 @@ Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& 
   for (NodeId at = applied.node; reward > 0 && at != NodeId{0}; at = space_.parent(at))
     nominee.moves.emplace(space_.move(at));
   finals_->enter(applied.node, nominee, event.seconds);
-  if (const double before = rewards_[index(space_.parent(applied.node))]; std::isfinite(before))
-    space_.learn(applied.node, shares, ok, ok ? reward - before : 0);
+  if (const auto before = reward_of(space_.parent(applied.node)))
+    space_.learn(applied.node, shares, ok, ok ? reward - *before : 0);
   tune_by(applied.node, ok, reward);
   if (ok) rank(event.outcome, reward, applied);
   search_->complete(event.sequence,
@@ -296,31 +292,38 @@ void Campaign::Late::keep(StrategyState& state) {
 }
 
 void Campaign::keep(StrategyState& state) {
-  state(tuner_, *finals_, pending_, late_, evaluated_, by_code_, rewards_, heard_);
+  keep_own(state);
+  search_->keep(state);
+}
+
+void Campaign::keep_own(StrategyState& state) {
+  state(tuner_, *finals_, pending_, late_, evaluated_, by_code_, heard_);
   state(late_dispatched_, dispatched_, evaluations_, since_improvement_, by_status_, best_);
   state(best_reward_, best_bound_share_, seconds_, device_seconds_, asked_in_vain_);
 }
 
-void Campaign::adopt(Snapshot snapshot, StrategyState& state, const std::string& place) {
+void Campaign::adopt(Snapshot snapshot, const std::string& place) {
   const std::shared_ptr<const Outcome> baseline = space_.outcome(NodeId{0});
   if (baseline == nullptr || !objective_.set_baseline(*baseline).empty())
     throw bad_input(place, "", "a baseline that is ok");
+  baseline_reward_ = objective_.reward(*baseline);
   finals_.emplace(objective_, options_.run);
-  Graph graph = Graph::from_arenas(std::exchange(snapshot.arenas, {}), place);
-  keep(state);
+  keep_own(snapshot.kept);
   links_ = std::move(snapshot.links);
-  const bool same = graph.node_count() == space_.size() &&
+  const bool same = snapshot.graph.node_count() == space_.size() &&
                     snapshot.state.next_sequence == dispatched_ &&
                     std::ranges::equal(
                         snapshot.state.pending, pending_, {},
                         [](const auto& p) { return p.dispatch.sequence; }, &Pending::sequence);
   if (!same) throw bad_input(place, "", "parts of one campaign");
-  links_seen_ = graph.edge_count();
-  search_.emplace(space_, options_, options_.run.seed, std::move(graph), std::move(snapshot.state),
-                  place);
+  links_seen_ = snapshot.graph.edge_count();
+  search_.emplace(space_, options_, options_.run.seed, std::move(snapshot.graph),
+                  std::move(snapshot.state), place);
+  search_->keep(snapshot.kept);
+  snapshot.kept.require_end();
 }
 
-const EdgeTexts& Campaign::links() {
+EdgeTexts& Campaign::links() {
   const Graph& graph = search_->graph();
   for (; links_seen_ < graph.edge_count(); ++links_seen_) {
     const EdgeId id{links_seen_};
@@ -397,9 +400,16 @@ double Campaign::best_speedup() const {
   return std::exp(best_reward_);
 }
 
+std::optional<double> Campaign::reward_of(NodeId node) const {
+  if (node == kRoot) return baseline_reward_;
+  const Graph& graph = search_->graph();
+  return graph.state(node) == NodeState::measured ? std::optional(graph.reward(node))
+                                                  : std::nullopt;
+}
+
 double Campaign::speedup(NodeId node) const {
-  const double reward = index(node) < rewards_.size() ? rewards_[index(node)] : NAN;
-  return std::isfinite(reward) ? std::exp(reward) : 0;
+  const std::optional<double> reward = begun() ? reward_of(node) : std::nullopt;
+  return reward ? std::exp(*reward) : 0;
 }
 
 }  // namespace warpath

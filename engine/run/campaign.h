@@ -91,11 +91,12 @@ class Campaign {
   /// Number of late proposals not dispatched yet; some may prove illegal.
   [[nodiscard]] std::size_t late_count() const { return late_.size(); }
 
-  /// Writes what it knows beside the search and the space, once begun.
+  /// Writes what it and the search know beside graph, state and space, once begun.
   void keep(StrategyState& state);
-  /// Brings a fresh campaign to the state of `snapshot`, of which `state` reads what keep() wrote;
-  /// the space must know the nodes. Throws Error(bad_input) with `place` if they are inconsistent.
-  void adopt(Snapshot snapshot, StrategyState& state, const std::string& place);
+  /// Brings a fresh campaign to the state of `snapshot`, where what keep() wrote comes next and
+  /// last; the space must know the nodes. Throws Error(bad_input) with `place` if they are
+  /// inconsistent.
+  void adopt(Snapshot snapshot, const std::string& place);
 
   /// In flight, in dispatch order.
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
@@ -105,7 +106,7 @@ class Campaign {
 
   [[nodiscard]] const VariantSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
-  [[nodiscard]] const EdgeTexts& links();                          ///< Snapshot::links, once begun
+  [[nodiscard]] EdgeTexts& links();                                ///< Snapshot::links, once begun
   [[nodiscard]] std::uint64_t dispatched() const { return dispatched_; }
   [[nodiscard]] const StatusCounts& by_status() const { return by_status_; }
   [[nodiscard]] Progress progress(double seconds) const;
@@ -141,6 +142,10 @@ class Campaign {
   /// The first node whose outcome has this machine code, if that is another than `node`.
   [[nodiscard]] NodeId twin(NodeId node, const Outcome& outcome);
   void rank(const Outcome& outcome, double reward, Applied& applied);
+  /// What it knows beside search and space.
+  void keep_own(StrategyState& state);
+  /// By the objective; nullopt unless its outcome is ok.
+  [[nodiscard]] std::optional<double> reward_of(NodeId node) const;
   void tune_by(NodeId node, bool ok, double reward);
   void polish();
   [[nodiscard]] std::optional<Dispatch> tune();
@@ -169,7 +174,6 @@ class Campaign {
   std::deque<Late> late_;  // those that go first before the others
   std::vector<NodeId> evaluated_;
   std::unordered_map<Hash128, NodeId> by_code_;      // first of each Outcome::binary_key, if ok
-  std::vector<double> rewards_;                      // by NodeId; NaN unless ok
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;
   std::uint64_t dispatched_ = 0;
@@ -177,6 +181,7 @@ class Campaign {
   std::uint64_t since_improvement_ = 0;
   StatusCounts by_status_{};
   NodeId best_{0};
+  double baseline_reward_ = 0;  // not 0 where launches of itself were timed alongside
   double best_reward_ = 0;
   double best_bound_share_ = 0;
   double seconds_ = 0;

@@ -145,7 +145,6 @@ class KernelSpace final : public VariantSpace {
     RecordRef priors = kNoRecord;  // a learning prior's, since it was opened
     NodeId parent = kNoNode;
     std::uint16_t move = 0, source = 0;  // of names_
-    bool opened = false;                 // by this process
     void keep(StrategyState& state) { state(key, content, outcome, priors, parent, move, source); }
   };
   struct Content {
@@ -211,6 +210,7 @@ class KernelSpace final : public VariantSpace {
   mutable NodeCache<const Content> contents_{kContents};
   mutable NodeCache<const Outcome> outcomes_{kOutcomes};
   mutable NodeCache<Actions> actions_{kActions};
+  std::vector<bool> was_opened_;  // by this process, by NodeId
   std::vector<NodeId> opened_;
   std::unique_ptr<Tunables> lattice_;  // null: no tunable of the spec has two values
 };

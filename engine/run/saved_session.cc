@@ -17,8 +17,7 @@ void SavedSession::begin() {
 void SavedSession::load() {
   std::optional<Snapshot> snapshot = load_snapshot(file_);
   if (!snapshot) return;
-  StrategyState state(snapshot->kept, 0, file_.string());
-  state(kept_);
+  snapshot->kept(kept_);
   snapshot_ = std::move(snapshot);
 }
 
@@ -32,16 +31,11 @@ void SavedSession::open_files() {
 }
 
 void SavedSession::adopt() {
-  const std::string bytes = std::move(snapshot_->kept);
-  const auto nodes = static_cast<std::uint32_t>(snapshot_->arenas.nodes.size());
-  StrategyState state(bytes, nodes, file_.string());
-  state(kept_);
-  parts_.space.keep(state);
-  parts_.record.keep(state);
+  parts_.space.keep(snapshot_->kept);
+  parts_.record.keep(snapshot_->kept);
   parts_.record.continue_from(kept_.files);
   parts_.prior.relearn(kept_.prior, file_.string());
-  parts_.campaign.adopt(std::move(*snapshot_), state, file_.string());
-  state.require_end();
+  parts_.campaign.adopt(std::move(*snapshot_), file_.string());
   snapshot_.reset();
 }
 
@@ -49,16 +43,17 @@ void SavedSession::save(const LogPosition& at) {
   Kept kept{.records = parts_.space.records().flush(sync_),
             .files = parts_.record.extent(sync_),
             .prior = parts_.prior.learned()};
-  StrategyState state;
-  state(kept);
-  parts_.space.keep(state);
-  parts_.record.keep(state);
-  parts_.campaign.keep(state);
+  const auto keep = [&](StrategyState& state) {
+    state(kept);
+    parts_.space.keep(state);
+    parts_.record.keep(state);
+    parts_.campaign.keep(state);
+  };
   save_snapshot({.log = at,
-                 .arenas = parts_.campaign.search().graph().arenas(),
+                 .graph = parts_.campaign.search().graph(),
                  .state = parts_.campaign.search().state(),
                  .links = parts_.campaign.links(),
-                 .kept = state.take()},
+                 .keep = keep},
                 file_, sync_);
 }
 

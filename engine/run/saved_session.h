@@ -45,7 +45,7 @@ class SavedSession {
   void save(const LogPosition& at);
 
  private:
-  /// What Snapshot::kept begins with; the state of the parts follows.
+  /// What Snapshot::kept reads first; the state of the parts follows.
   struct Kept {
     RecordStore::Extent records;
     RunRecord::Extent files;

@@ -1,13 +1,15 @@
 #include "engine/run/snapshot.h"
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
+#include "engine/base/file_reader.h"
+#include "engine/base/hash_pieces.h"
 #include "engine/log/event_log.h"
 #include "engine/log/log_codec.h"
 #include "engine/log/run_folder.h"
@@ -31,8 +33,8 @@ struct PartFile {
 struct NodeRow : Node {
   Hash128 key;
 };
-/// The document of a snapshot: the arenas are either rows in it or in a file that it names; so are
-/// the state of the strategy, the links and what else is kept.
+/// The document of a snapshot: the graph is either rows in it or a file that it names; so are the
+/// links and what else is kept.
 struct SnapshotFile {
   LogPosition log;
   Search::State search;
@@ -147,13 +149,6 @@ struct Description<SnapshotFile>
 
 namespace {
 
-/// What is kept as bytes.
-std::string bytes_of(Snapshot snapshot) {
-  StrategyState state;
-  state(snapshot.state.strategy, snapshot.links);
-  return state.take() + snapshot.kept;
-}
-
 std::string sealed(const SnapshotFile& file) {
   std::string text = Codec<SnapshotFile>::write(file).dump();
   const Hash128 sum = hash128(text);
@@ -174,63 +169,95 @@ void require_part(const JsonCursor& at, const std::string& name, std::string_vie
     at.at("file").fail("a file ..." + std::string(suffix) + " beside this one");
 }
 
-/// As bytes_of made it.
-std::string bytes_from(const SnapshotFile& file, const JsonCursor& at) {
-  if (!file.kept_file) return file.kept;
-  require_part(at.at("kept_file"), file.kept_file->file, kKeptSuffix);
-  const std::string name = part_of(at.file(), file.kept_file->file).string();
-  std::string bytes = read_text_file(name, std::size_t{32} << 30U, name);
-  if (const Hash128 sum = hash128(bytes); sum != file.kept_file->sum)
-    throw bad_input(name, sum.hex(), file.kept_file->sum.hex() + ": the file was altered");
-  return bytes;
+/// Written piece by piece, so that it is never in memory as a whole.
+PartFile write_part(const std::filesystem::path& path,
+                    const std::string& name,
+                    bool sync,
+                    const std::function<void(const StrategyState::Sink&)>& write) {
+  AtomicFile file(part_of(path, name));
+  PieceHasher sum;
+  write([&](std::string_view piece) {
+    file.write(piece);
+    sum.add(piece);
+  });
+  file.commit(sync);
+  return {.file = name, .sum = sum.digest()};
 }
 
-Graph::Arenas arenas_from(const SnapshotFile& file, const JsonCursor& at) {
+void keep(StrategyState& state, const SnapshotParts& parts) {
+  state(parts.links);
+  if (parts.keep) parts.keep(state);
+}
+
+/// What keep() wrote.
+StrategyState kept_in(SnapshotFile& file, const JsonCursor& at, std::uint32_t nodes) {
+  if (!file.kept_file) {
+    const auto bytes = std::make_shared<const std::string>(std::move(file.kept));
+    return {[bytes] { return std::string_view(*bytes); }, bytes->size(), nodes, at.file()};
+  }
+  require_part(at.at("kept_file"), file.kept_file->file, kKeptSuffix);
+  const auto from = std::make_shared<const FileReader>(part_of(at.file(), file.kept_file->file));
+  from->require(file.kept_file->sum);
+  const auto next = [from, piece = std::string(), begin = std::uint64_t{0}]() mutable {
+    constexpr std::uint64_t kPiece = 1U << 18U;
+    piece.resize(std::min(kPiece, from->size() - begin));
+    from->read(begin, std::as_writable_bytes(std::span(piece)));
+    begin += piece.size();
+    return std::string_view(piece);
+  };
+  return {next, from->size(), nodes, from->file().string()};
+}
+
+Graph graph_in(const SnapshotFile& file, const JsonCursor& at) {
   if (file.pools) {
     require_part(at.at("pools"), file.pools->file, kPoolsSuffix);
-    return map_pools(part_of(at.file(), file.pools->file), file.pools->sum);
+    return read_pools(part_of(at.file(), file.pools->file), file.pools->sum);
   }
-  Graph::Arenas out;
-  for (const NodeRow& row : file.nodes) {
-    out.keys.push_back(row.key);
-    out.nodes.push_back(row);
-  }
-  for (const Edge& edge : file.edges) out.edges.push_back(edge);
-  return out;
+  return Graph::from_rows({.nodes = file.nodes.size(),
+                           .edges = file.edges.size(),
+                           .key = [&](std::uint32_t i) { return file.nodes[i].key; },
+                           .node = [&](std::uint32_t i) { return file.nodes[i]; },
+                           .edge = [&](std::uint32_t i) { return file.edges[i]; }},
+                          at.file());
+}
+
+/// Whether a file beside the snapshot is a part of one, or what was left of the writing of one.
+bool is_part(std::string_view file, std::string_view stem) {
+  if (file.starts_with('.')) return file.substr(1).starts_with(stem) && file.ends_with(".tmp");
+  return file.starts_with(stem) && (file.ends_with(kPoolsSuffix) || file.ends_with(kKeptSuffix));
 }
 
 }  // namespace
 
-std::string encode(const Snapshot& snapshot) {
-  SnapshotFile file{.log = snapshot.log, .search = snapshot.state, .kept = bytes_of(snapshot)};
-  for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i)
-    file.nodes.push_back({snapshot.arenas.nodes[i], snapshot.arenas.keys[i]});
-  file.edges.assign(snapshot.arenas.edges.begin(), snapshot.arenas.edges.end());
-  return sealed(file);
-}
-
-void save_snapshot(Snapshot snapshot, const std::filesystem::path& path, bool sync) {
-  const bool large = snapshot.arenas.edges.size() > kMostReadableEdges;
+void save_snapshot(const SnapshotParts& parts, const std::filesystem::path& path, bool sync) {
+  const bool large = parts.graph.edge_count() > kMostReadableEdges;
   const std::string stem = path.stem().string() + ".";
-  const std::string name = stem + std::to_string(snapshot.log.lines);
+  const std::string name = stem + std::to_string(parts.log.lines);
+  SnapshotFile file{.log = parts.log, .search = parts.state};
   if (large) {
-    const auto part = [&](const std::string& bytes, std::string_view suffix) {
-      const std::string file = name + std::string(suffix);
-      write_file_atomically(part_of(path, file), bytes, sync);
-      return PartFile{.file = file, .sum = hash128(bytes)};
-    };
-    SnapshotFile file{.log = snapshot.log, .search = snapshot.state};
-    file.pools = part(pools_bytes(std::exchange(snapshot.arenas, {})), kPoolsSuffix);
-    file.kept_file = part(bytes_of(std::move(snapshot)), kKeptSuffix);
-    write_file_atomically(path, sealed(file), sync);
+    file.pools =
+        write_part(path, name + std::string(kPoolsSuffix), sync,
+                   [&](const StrategyState::Sink& sink) { write_pools(parts.graph, sink); });
+    file.kept_file = write_part(path, name + std::string(kKeptSuffix), sync,
+                                [&](const StrategyState::Sink& sink) {
+                                  StrategyState state(sink);
+                                  keep(state, parts);
+                                  state.finish();
+                                });
   } else {
-    write_file_atomically(path, encode(snapshot), sync);
+    for (std::uint32_t i = 0; i < parts.graph.node_count(); ++i)
+      file.nodes.push_back({parts.graph[NodeId{i}], parts.graph.key(NodeId{i})});
+    for (std::uint32_t i = 0; i < parts.graph.edge_count(); ++i)
+      file.edges.push_back(parts.graph[EdgeId{i}]);
+    StrategyState state;
+    keep(state, parts);
+    file.kept = state.take();
   }
+  write_file_atomically(path, sealed(file), sync);
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
     const std::string other = entry.path().filename().string();
-    const bool part = other.ends_with(kPoolsSuffix) || other.ends_with(kKeptSuffix);
-    if (part && other.starts_with(stem) && (!large || !other.starts_with(name + ".")))
+    if (is_part(other, stem) && (!large || !other.starts_with(name + ".")))
       std::filesystem::remove(entry.path(), ignored);
   }
 }
@@ -239,18 +266,25 @@ void EdgeTexts::add(EdgeId edge, const std::string& text) {
   const auto number = static_cast<std::uint32_t>(texts_.size());
   const auto [it, fresh] = numbers_.try_emplace(text, number);
   if (fresh) texts_.push_back(text);
-  edges_.emplace_back(index(edge), it->second);
+  std::uint32_t distance = index(edge) - std::exchange(last_, index(edge));
+  std::uint32_t text_number = it->second;
+  StrategyState row;
+  row(distance, text_number);
+  edges_ += row.take();
 }
 
-const std::string* EdgeTexts::find(EdgeId edge) const {
-  const auto it = std::ranges::lower_bound(edges_, index(edge), {},
-                                           &std::pair<std::uint32_t, std::uint32_t>::first);
-  if (it == edges_.end() || it->first != index(edge) || it->second >= texts_.size()) return nullptr;
-  return &texts_[it->second];
+void EdgeTexts::for_each(const std::function<void(EdgeId, const std::string&)>& use) const {
+  StrategyState rows(edges_, 0, "links");
+  for (std::uint32_t edge = 0; !rows.at_end();) {
+    std::uint32_t distance = 0, text = 0;
+    rows(distance, text);
+    edge += distance;
+    use(EdgeId{edge}, texts_.at(text));
+  }
 }
 
 void EdgeTexts::keep(StrategyState& state) {
-  state(edges_, texts_);
+  state(edges_, last_, texts_);
   for (std::uint32_t i = 0; state.reads() && i < texts_.size(); ++i) numbers_[texts_[i]] = i;
 }
 
@@ -275,11 +309,9 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   const JsonCursor c(document, place);
   SnapshotFile file;
   Codec<SnapshotFile>::read(c, file);
-  Snapshot out{.log = file.log, .arenas = arenas_from(file, c), .state = std::move(file.search)};
-  const std::string bytes = bytes_from(file, c);
-  StrategyState state(bytes, static_cast<std::uint32_t>(out.arenas.nodes.size()), place);
-  state(out.state.strategy, out.links);
-  out.kept = state.left();
+  Snapshot out{.log = file.log, .graph = graph_in(file, c), .state = std::move(file.search)};
+  out.kept = kept_in(file, c, out.graph.node_count());
+  out.kept(out.links);
   return out;
 }
 

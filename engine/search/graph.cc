@@ -14,34 +14,19 @@ namespace {
 
 constexpr std::size_t kLeastNodeSlots = 16;
 
-/// What is wrong with the arenas taken by themselves; empty if nothing.
-std::string misfit(const Graph::Arenas& arenas) {
-  const std::vector<Node>& nodes = arenas.nodes;
-  const std::vector<Edge>& edges = arenas.edges;
+/// What is wrong with a node taken by itself; empty if nothing.
+std::string misfit(const Node& n) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
-  if (nodes.empty()) return "at least one node";
-  if (arenas.keys.size() != nodes.size())
-    return "as many keys as nodes (" + std::to_string(nodes.size()) + ")";
-  if (nodes.size() >= index(kNoNode) || edges.size() >= index(kNoEdge))
-    return "fewer than 2^32 - 1 nodes and edges";
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const Edge& e = edges[i];
-    if (index(e.source) >= nodes.size() || index(e.target) >= nodes.size()) {
-      return "edge " + std::to_string(i) + " to join nodes that exist";
-    }
-    if (!std::isfinite(e.prior.value()))
-      return "edge " + std::to_string(i) + " to have a finite prior";
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& n = nodes[i];
-    const std::string name = "node " + std::to_string(i);
-    if (n.state > NodeState::failed) return name + " to have a known state";
-    if (!std::isfinite(n.reward) || !std::isfinite(n.best) || !std::isfinite(n.value))
-      return name + " to have finite values";
-    if (n.next_action > kMost || n.action_count > kMost)
-      return name + " to have fewer than 2^16 actions";
-  }
+  if (n.state > NodeState::failed) return " to have a known state";
+  if (!std::isfinite(n.reward) || !std::isfinite(n.best) || !std::isfinite(n.value))
+    return " to have finite values";
+  if (n.next_action > kMost || n.action_count > kMost) return " to have fewer than 2^16 actions";
   return {};
+}
+
+std::string misfit(const Edge& e, std::uint32_t nodes) {
+  if (index(e.source) >= nodes || index(e.target) >= nodes) return " to join nodes that exist";
+  return std::isfinite(e.prior.value()) ? "" : " to have a finite prior";
 }
 
 bool same_bits(double a, double b) {
@@ -234,10 +219,10 @@ void Graph::put(NodeId id, const Node& node) {
   to.action_count = static_cast<std::uint16_t>(node.action_count);
 }
 
-std::string Graph::difference(const Arenas& arenas) const {
+std::string Graph::difference(const Rows& rows) const {
   for (std::uint32_t i = 0; i < node_count(); ++i) {
     const Node now = (*this)[NodeId{i}];
-    const Node& other = arenas.nodes[i];
+    const Node other = rows.node(i);
     const std::string name = "node " + std::to_string(i);
     if (now.first_out != other.first_out || now.last_out != other.last_out)
       return name + " to list the edges that leave it";
@@ -246,33 +231,56 @@ std::string Graph::difference(const Arenas& arenas) const {
   }
   for (std::uint32_t i = 0; i < edge_count(); ++i) {
     const Edge now = (*this)[EdgeId{i}];
-    const Edge& other = arenas.edges[i];
+    const Edge other = rows.edge(i);
     if (now.next_out != other.next_out || now.next_in != other.next_in)
       return "edge " + std::to_string(i) + " to be listed by both its ends";
   }
   return {};
 }
 
-Graph Graph::from_arenas(const Arenas& arenas, std::string_view place) {
-  if (const std::string wrong = misfit(arenas); !wrong.empty()) throw bad_input(place, "", wrong);
+Graph Graph::from_rows(const Rows& rows, std::string_view place) {
+  const auto require = [&](const std::string& name, std::uint64_t number,
+                           const std::string& wrong) {
+    if (!wrong.empty()) throw bad_input(place, "", name + std::to_string(number) + wrong);
+  };
+  if (rows.nodes == 0) throw bad_input(place, "", "at least one node");
+  if (rows.nodes >= index(kNoNode) || rows.edges >= index(kNoEdge))
+    throw bad_input(place, "", "fewer than 2^32 - 1 nodes and edges");
   Graph g;
-  g.nodes_.reserve(arenas.nodes.size());
-  g.keys_.reserve(arenas.keys.size());
-  for (std::size_t i = 0; i < arenas.nodes.size(); ++i) {
+  g.nodes_.reserve(rows.nodes);
+  g.keys_.reserve(rows.nodes);
+  for (std::uint32_t i = 0; i < rows.nodes; ++i) {
+    const Node node = rows.node(i);
+    require("node ", i, misfit(node));
+    const Hash128 key = rows.key(i);
     bool created = false;
-    const NodeId id = g.find_or_insert(arenas.keys[i], arenas.nodes[i].depth, created);
-    if (!created) throw bad_input(place, arenas.keys[i].hex(), "every key once");
-    g.put(id, arenas.nodes[i]);
+    const NodeId id = g.find_or_insert(key, node.depth, created);
+    if (!created) throw bad_input(place, key.hex(), "every key once");
+    g.put(id, node);
   }
-  g.links_.reserve(arenas.edges.size());
-  g.actions_.reserve(arenas.edges.size());
-  for (const Edge& e : arenas.edges) {
-    const EdgeId id = g.add_edge(e.source, e.target, e.action, e.prior.value());
-    g.visit(id, e.visits);
+  g.links_.reserve(rows.edges);
+  g.actions_.reserve(rows.edges);
+  for (std::uint32_t i = 0; i < rows.edges; ++i) {
+    const Edge e = rows.edge(i);
+    require("edge ", i, misfit(e, g.node_count()));
+    g.visit(g.add_edge(e.source, e.target, e.action, e.prior.value()), e.visits);
   }
-  if (const std::string wrong = g.difference(arenas); !wrong.empty())
+  if (const std::string wrong = g.difference(rows); !wrong.empty())
     throw bad_input(place, "", wrong);
   return g;
+}
+
+Graph Graph::from_arenas(const Arenas& arenas, std::string_view place) {
+  if (arenas.keys.size() != arenas.nodes.size()) {
+    throw bad_input(place, "",
+                    "as many keys as nodes (" + std::to_string(arenas.nodes.size()) + ")");
+  }
+  return from_rows({.nodes = arenas.nodes.size(),
+                    .edges = arenas.edges.size(),
+                    .key = [&](std::uint32_t i) { return arenas.keys[i]; },
+                    .node = [&](std::uint32_t i) { return arenas.nodes[i]; },
+                    .edge = [&](std::uint32_t i) { return arenas.edges[i]; }},
+                   place);
 }
 
 }  // namespace warpath

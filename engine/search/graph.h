@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,13 +154,22 @@ class Graph {
   /// fingerprints.
   [[nodiscard]] Hash128 fingerprint() const;
 
-  /// All of it, for snapshots. Throws Error(bad_input) with `place` if the parts are inconsistent.
+  /// All of it, for snapshots.
   struct Arenas {
     std::vector<Node> nodes;
     std::vector<Edge> edges;
     std::vector<Hash128> keys;
   };
   [[nodiscard]] Arenas arenas() const;
+  /// The same, wherever they are: each is asked for by its number, in order, more than once.
+  struct Rows {
+    std::uint64_t nodes = 0, edges = 0;
+    std::function<Hash128(std::uint32_t)> key;
+    std::function<Node(std::uint32_t)> node;
+    std::function<Edge(std::uint32_t)> edge;
+  };
+  /// Throw Error(bad_input) with `place` if the parts are inconsistent.
+  [[nodiscard]] static Graph from_rows(const Rows& rows, std::string_view place);
   [[nodiscard]] static Graph from_arenas(const Arenas& arenas, std::string_view place);
 
  private:
@@ -223,8 +233,8 @@ class Graph {
   Expansion& expansion(NodeId id);
   /// Sets everything but links and visits.
   void put(NodeId id, const Node& node);
-  /// What links and visits of `arenas` should be to agree with these; empty if they do.
-  [[nodiscard]] std::string difference(const Arenas& arenas) const;
+  /// What links and visits of `rows` should be to agree with these; empty if they do.
+  [[nodiscard]] std::string difference(const Rows& rows) const;
 
   [[nodiscard]] std::uint32_t run_of(EdgeId id) const {
     std::uint32_t run = places_[index(id) / kEdgesOfPlace];

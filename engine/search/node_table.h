@@ -39,16 +39,13 @@ class NodeTable {
   }
   /// As a map from ids. Throws Error(bad_input) if it reads one that is not below `nodes`.
   void keep(StrategyState& state, std::uint32_t nodes) {
-    std::vector<std::pair<std::uint32_t, T>> all;
-    for (std::uint32_t i = 0; i < place_.size(); ++i) {
-      if (place_[i] != kNone) all.emplace_back(i, std::move(values_[place_[i]]));
-    }
-    state(all);
-    place_.clear();
-    values_.clear();
-    for (auto& [node, value] : all) {
+    const std::size_t count = state.size(values_.size());
+    if (state.reads()) place_.clear(), values_.clear();
+    for (std::uint32_t i = 0, node = 0; i < count; ++i, ++node) {
+      while (!state.reads() && place_[node] == kNone) ++node;
+      state(node);
       if (node >= nodes) throw bad_input("state", std::to_string(node), "a node that there is");
-      (*this)[NodeId{node}] = std::move(value);
+      state((*this)[NodeId{node}]);
     }
   }
 

@@ -1,16 +1,15 @@
 #include "engine/search/pools.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/file_reader.h"
 
 namespace warpath {
 namespace {
@@ -25,86 +24,82 @@ struct Head {
   std::uint64_t nodes = 0, edges = 0;
 };
 
-/// A file in memory, read only; empty if it cannot be mapped.
-class Mapping {
- public:
-  explicit Mapping(const std::filesystem::path& file) {
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat info{};
-    if (::fstat(fd, &info) == 0 && info.st_size > 0) {
-      void* const at = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ,
-                              MAP_PRIVATE | MAP_POPULATE, fd, 0);
-      if (at != MAP_FAILED)
-        bytes_ = {static_cast<const std::byte*>(at), static_cast<std::size_t>(info.st_size)};
-    }
-    ::close(fd);
-  }
-  ~Mapping() {
-    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+/// Rows that are written or read at once.
+constexpr std::uint32_t kRows = 4096;
 
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+template <class T>
+std::string_view bytes_of(std::span<const T> items) {
+  return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
+}
+
+template <class T>
+void write_rows(std::uint32_t count,
+                const std::function<T(std::uint32_t)>& row,
+                const std::function<void(std::string_view)>& sink) {
+  std::vector<T> rows;
+  for (std::uint32_t from = 0; from < count; from += static_cast<std::uint32_t>(rows.size())) {
+    rows.clear();
+    for (std::uint32_t i = from; i < count && rows.size() < kRows; ++i) rows.push_back(row(i));
+    sink(bytes_of(std::span<const T>(rows)));
+  }
+}
+
+/// Those of a file that follow `offset`; near the one that was asked for last they are in memory.
+template <class T>
+class FileRows {
+ public:
+  FileRows(const FileReader& file, std::uint64_t offset, std::uint64_t count)
+      : file_(file), offset_(offset), count_(count) {}
+  T operator()(std::uint32_t i) {
+    if (i < first_ || i - first_ >= rows_.size()) {
+      first_ = i;
+      rows_.resize(std::min<std::uint64_t>(kRows, count_ - i));
+      file_.read(offset_ + i * sizeof(T), std::as_writable_bytes(std::span(rows_)));
+    }
+    return rows_[i - first_];
+  }
+  [[nodiscard]] std::uint64_t end() const { return offset_ + count_ * sizeof(T); }
 
  private:
-  std::span<const std::byte> bytes_;
+  const FileReader& file_;
+  std::uint64_t offset_, count_;
+  std::uint32_t first_ = 0;  // of rows_
+  std::vector<T> rows_;
 };
-
-template <class T>
-void append(std::string& out, const std::vector<T>& items) {
-  out.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T));
-}
-
-template <class T>
-std::vector<T> take(std::span<const std::byte>& bytes, std::uint64_t count) {
-  std::vector<T> out(count);
-  std::memcpy(static_cast<void*>(out.data()), bytes.data(), count * sizeof(T));
-  bytes = bytes.subspan(count * sizeof(T));
-  return out;
-}
 
 }  // namespace
 
-std::string pools_bytes(const Graph::Arenas& arenas) {
-  Head head;
-  head.nodes = arenas.nodes.size();
-  head.edges = arenas.edges.size();
-  std::string out;
-  out.reserve(sizeof(Head) + head.nodes * (sizeof(Hash128) + sizeof(Node)) +
-              head.edges * sizeof(Edge));
-  out.append(reinterpret_cast<const char*>(&head), sizeof head);
-  append(out, arenas.keys);
-  append(out, arenas.nodes);
-  append(out, arenas.edges);
-  return out;
+void write_pools(const Graph& graph, const std::function<void(std::string_view)>& sink) {
+  const Head head{.nodes = graph.node_count(), .edges = graph.edge_count()};
+  sink(bytes_of(std::span(&head, 1)));
+  write_rows<Hash128>(
+      graph.node_count(), [&](std::uint32_t i) { return graph.key(NodeId{i}); }, sink);
+  write_rows<Node>(graph.node_count(), [&](std::uint32_t i) { return graph[NodeId{i}]; }, sink);
+  write_rows<Edge>(graph.edge_count(), [&](std::uint32_t i) { return graph[EdgeId{i}]; }, sink);
 }
 
-Graph::Arenas map_pools(const std::filesystem::path& file, const Hash128& sum) {
-  const Mapping mapping(file);
-  std::span<const std::byte> bytes = mapping.bytes();
+Graph read_pools(const std::filesystem::path& path, const Hash128& sum) {
+  const FileReader file(path);
+  file.require(sum);
   Head head;
-  if (bytes.size() < sizeof head)
-    throw bad_input(file.string(), "", "the pools that a snapshot names");
-  const Hash128 own = hash128(bytes);
-  if (own != sum) throw bad_input(file.string(), own.hex(), sum.hex() + ": the file was altered");
-  std::memcpy(&head, bytes.data(), sizeof head);
+  file.read(0, std::as_writable_bytes(std::span(&head, 1)));
   const Head known;
-  bytes = bytes.subspan(sizeof head);
-  const bool fits =
-      head.magic == known.magic && head.byte_order == known.byte_order &&
-      head.node_size == known.node_size && head.edge_size == known.edge_size &&
-      head.nodes <= bytes.size() && head.edges <= bytes.size() &&
-      bytes.size() == head.nodes * (sizeof(Hash128) + sizeof(Node)) + head.edges * sizeof(Edge);
-  if (!fits)
-    throw bad_input(file.string(), "pools of another layout",
+  const bool fits = head.magic == known.magic && head.byte_order == known.byte_order &&
+                    head.node_size == known.node_size && head.edge_size == known.edge_size &&
+                    head.nodes <= file.size() && head.edges <= file.size();
+  FileRows<Hash128> keys(file, sizeof head, head.nodes);
+  FileRows<Node> nodes(file, keys.end(), head.nodes);
+  FileRows<Edge> edges(file, nodes.end(), head.edges);
+  if (!fits || edges.end() != file.size()) {
+    throw bad_input(path.string(), "pools of another layout",
                     "those of this program on this kind of machine");
-  Graph::Arenas out;
-  out.keys = take<Hash128>(bytes, head.nodes);
-  out.nodes = take<Node>(bytes, head.nodes);
-  out.edges = take<Edge>(bytes, head.edges);
-  return out;
+  }
+  return Graph::from_rows({.nodes = head.nodes,
+                           .edges = head.edges,
+                           .key = std::ref(keys),
+                           .node = std::ref(nodes),
+                           .edge = std::ref(edges)},
+                          path.string());
 }
 
 }  // namespace warpath

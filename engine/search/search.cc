@@ -365,12 +365,6 @@ Search::Search(Space& space,
   if (const std::string violated = violated_invariant(); !violated.empty()) {
     throw bad_input(place, violated, "a state that a search can be in");
   }
-  const std::string kept = std::move(impl_->state.strategy);
-  impl_->state.strategy.clear();
-  if (!impl_->strategy) return;
-  StrategyState reader(kept, impl_->nodes.node_count(), std::string(place));
-  impl_->keep_strategy(reader);
-  reader.require_end();
 }
 
 Search::~Search() = default;
@@ -416,14 +410,12 @@ bool Search::takes_grafts() const {
   return impl_->strategy == nullptr || impl_->strategy->takes_grafts();
 }
 
-Search::State Search::state() const {
-  State out = impl_->state;
-  if (impl_->strategy) {
-    StrategyState kept;
-    impl_->keep_strategy(kept);
-    out.strategy = kept.take();
-  }
-  return out;
+const Search::State& Search::state() const {
+  return impl_->state;
+}
+
+void Search::keep(StrategyState& state) {
+  if (impl_->strategy) impl_->keep_strategy(state);
 }
 
 std::string Search::violated_invariant() const {

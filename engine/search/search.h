@@ -15,6 +15,8 @@
 
 namespace warpath {
 
+class StrategyState;
+
 /// The action of an edge that sets several tunables at once (Space::jump).
 inline constexpr std::uint32_t kJump = UINT16_MAX;
 /// The action of an edge requested by the space (Search::graft).
@@ -137,9 +139,11 @@ class Search {
       std::vector<EdgeId> path;
     };
     std::vector<Pending> pending;  ///< by sequence
-    std::string strategy;          ///< StrategyState; empty: mcgs
   };
-  [[nodiscard]] State state() const;
+  [[nodiscard]] const State& state() const;
+  /// Writes or reads what the strategy knows; it is read by a search that was made from the graph
+  /// and the state of the one that wrote it, before anything else is asked of that.
+  void keep(StrategyState& state);
   /// True if the search goes on from grafts.
   [[nodiscard]] bool takes_grafts() const;
   /// Strategy::surveys.

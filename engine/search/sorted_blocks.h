@@ -51,14 +51,16 @@ class SortedBlocks {
   }
   /// As one sequence.
   void keep(StrategyState& state) {
-    std::vector<T> all;
-    for (const std::vector<T>& block : blocks_) all.insert(all.end(), block.begin(), block.end());
-    state(all);
-    blocks_.clear();
-    for (auto from = all.begin(); from != all.end();) {
-      const auto to = from + std::min<std::ptrdiff_t>(kMost / 2, all.end() - from);
-      blocks_.emplace_back(from, to);
-      from = to;
+    std::size_t count = 0;
+    for (const std::vector<T>& block : blocks_) count += block.size();
+    count = state.size(count);
+    if (state.reads()) {
+      blocks_.clear();
+      for (; count > 0; count -= blocks_.back().size())
+        blocks_.emplace_back(std::min<std::size_t>(kMost / 2, count));
+    }
+    for (std::vector<T>& block : blocks_) {
+      for (T& element : block) state(element);
     }
   }
 

@@ -5,6 +5,11 @@
 #include "engine/base/error.h"
 
 namespace warpath {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 18U;
+
+}  // namespace
 
 void StrategyState::fail() const {
   throw bad_input(place_, "the strategy's state", "one that this strategy wrote for this graph");
@@ -14,12 +19,26 @@ void StrategyState::fail() const {
 void StrategyState::put(std::uint64_t x) {
   for (; x >= 0x80; x >>= 7U) written_ += static_cast<char>(x | 0x80U);
   written_ += static_cast<char>(x);
+  if (written_.size() >= kPiece && sink_) pass_on();
+}
+
+void StrategyState::pass_on() {
+  sink_(written_);
+  written_.clear();
+}
+
+void StrategyState::refill() {
+  if (to_come_ == 0) fail();
+  left_ = source_();
+  if (left_.empty() || left_.size() > to_come_) fail();
+  to_come_ -= left_.size();
 }
 
 std::uint64_t StrategyState::get() {
   std::uint64_t out = 0;
   for (unsigned shift = 0;; shift += 7) {
-    if (left_.empty() || shift > 63) fail();
+    if (shift > 63) fail();
+    if (left_.empty()) refill();
     const auto byte = static_cast<unsigned char>(left_.front());
     left_.remove_prefix(1);
     out |= std::uint64_t{byte & 0x7FU} << shift;
@@ -30,7 +49,7 @@ std::uint64_t StrategyState::get() {
 std::size_t StrategyState::size(std::size_t now) {
   std::uint64_t count = now;
   keep(count);
-  if (reads_ && count > left_.size()) fail();
+  if (reads_ && count > left_.size() + to_come_) fail();
   return count;
 }
 
@@ -50,11 +69,21 @@ void StrategyState::keep(float& x) {
 void StrategyState::keep(std::string& text) {
   const std::size_t count = size(text.size());
   if (!reads_) {
-    written_ += text;
+    if (text.size() >= kPiece && sink_) {
+      pass_on();
+      sink_(text);
+    } else {
+      written_ += text;
+    }
     return;
   }
-  text = left_.substr(0, count);
-  left_.remove_prefix(count);
+  text.clear();
+  while (text.size() < count) {
+    if (left_.empty()) refill();
+    const std::string_view part = left_.substr(0, count - text.size());
+    text += part;
+    left_.remove_prefix(part.size());
+  }
 }
 
 void StrategyState::keep(NodeId& node) {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,12 +34,25 @@ namespace warpath {
 /// order of their keys, so that equal states have equal bytes.
 class StrategyState {
  public:
-  /// Writes.
+  using Sink = std::function<void(std::string_view)>;
+  using Source = std::function<std::string_view()>;
+
+  /// Writes, for take().
   StrategyState() = default;
+  /// Writes to `sink` one piece after another, the last at finish().
+  explicit StrategyState(Sink sink) : sink_(std::move(sink)) {}
   /// Reads; `bytes` must outlive this. Nodes are below `nodes`, or kNoNode. Whatever does not fit
   /// throws Error(bad_input) with `place`.
   StrategyState(std::string_view bytes, std::uint32_t nodes, std::string place)
       : reads_(true), left_(bytes), nodes_(nodes), place_(std::move(place)) {}
+  /// Reads `bytes` bytes of which `source` gives one piece after another; a piece must live until
+  /// the next one is asked for.
+  StrategyState(Source source, std::uint64_t bytes, std::uint32_t nodes, std::string place)
+      : reads_(true),
+        source_(std::move(source)),
+        to_come_(bytes),
+        nodes_(nodes),
+        place_(std::move(place)) {}
 
   [[nodiscard]] bool reads() const { return reads_; }
   template <class... Members>
@@ -47,19 +61,25 @@ class StrategyState {
   }
   /// What was written.
   [[nodiscard]] std::string take() { return std::move(written_); }
-  /// What was not read yet.
-  [[nodiscard]] std::string_view left() const { return left_; }
+  void finish() { pass_on(); }
+  /// All was read.
+  [[nodiscard]] bool at_end() const { return left_.size() + to_come_ == 0; }
   /// Throws unless all was read.
   void require_end() const {
-    if (!left_.empty()) fail();
+    if (!at_end()) fail();
   }
+  /// The size of a sequence, which is `now` if it is written and of which each element, to follow,
+  /// takes a byte or more: for a `keep` of what is none of the above.
+  [[nodiscard]] std::size_t size(std::size_t now);
 
  private:
   [[noreturn]] void fail() const;
   void put(std::uint64_t x);
   [[nodiscard]] std::uint64_t get();
-  /// The size of a sequence, of which each element takes a byte or more.
-  [[nodiscard]] std::size_t size(std::size_t now);
+  /// Gives the sink what was written.
+  void pass_on();
+  /// The next piece of the source.
+  void refill();
 
   void keep(std::uint64_t& x) { reads_ ? void(x = get()) : put(x); }
   template <std::integral T>
@@ -148,8 +168,11 @@ class StrategyState {
   }
 
   bool reads_ = false;
-  std::string written_;
-  std::string_view left_;
+  Sink sink_;            // empty: everything stays in `written_`
+  std::string written_;  // and not passed on yet
+  Source source_;
+  std::string_view left_;      // of the current piece
+  std::uint64_t to_come_ = 0;  // bytes in later pieces
   std::uint32_t nodes_ = 0;
   std::string place_;
 };

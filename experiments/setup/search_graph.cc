@@ -22,7 +22,8 @@ class Growth {
 
   /// The graph is that of `snapshot` from here on. False, and nothing changed, if its nodes are not
   /// the first ones of the run.
-  bool adopt(Graph graph, const Snapshot& snapshot) {
+  bool adopt(Snapshot snapshot) {
+    Graph& graph = snapshot.graph;
     if (graph.node_count() > run_.nodes().size()) return false;
     for (std::uint32_t i = 1; i < graph.node_count(); ++i) {
       const EdgeId made_by = graph[NodeId{i}].first_in;
@@ -31,12 +32,13 @@ class Growth {
     to_.graph = std::move(graph);
     to_.moves.clear();
     for (std::uint32_t i = 0; i < to_.graph.edge_count(); ++i) {
-      const NodeId target = to_.graph[EdgeId{i}].target;
-      const std::string* const link = snapshot.links.find(EdgeId{i});
-      to_.moves.push_back(to_.graph[target].first_in == EdgeId{i} ? run_.nodes()[index(target)].move
-                          : link != nullptr                       ? *link
-                                                                  : "");
+      const NodeId target = to_.graph.target(EdgeId{i});
+      const bool made = to_.graph.first_in(target) == EdgeId{i};
+      to_.moves.push_back(made ? run_.nodes()[index(target)].move : "");
     }
+    snapshot.links.for_each([&](EdgeId edge, const std::string& move) {
+      if (index(edge) < to_.moves.size()) to_.moves[index(edge)] = move;
+    });
     paths_.clear();
     for (const auto& [dispatch, path] : snapshot.state.pending) paths_[dispatch.sequence] = path;
     return true;
@@ -89,15 +91,11 @@ class Growth {
 SearchGraph recorded_search_graph(const std::filesystem::path& folder, const RecordedRun& run) {
   const std::filesystem::path file = folder / "search_state.json";
   std::optional<Snapshot> snapshot;
-  std::optional<Graph> saved;
   SearchGraph out;
   out.gap = "search_state.json is missing";
   try {
     snapshot = load_snapshot(file);
-    if (snapshot) {
-      saved = Graph::from_arenas(snapshot->arenas, file.string());
-      out.gap = "search_state.json is not a state of this log";
-    }
+    if (snapshot) out.gap = "search_state.json is not a state of this log";
   } catch (const Error& error) {
     out.gap = error.what();
   }
@@ -107,8 +105,8 @@ SearchGraph recorded_search_graph(const std::filesystem::path& folder, const Rec
   bool adopted = false;
   EventReader log(folder / "events.jsonl");
   for (;;) {
-    if (saved && snapshot->log == log.position()) {
-      adopted = growth.adopt(*std::exchange(saved, std::nullopt), *snapshot);
+    if (snapshot && snapshot->log == log.position()) {
+      adopted = growth.adopt(*std::exchange(snapshot, std::nullopt));
       if (adopted) out.gap.clear();
     }
     const std::optional<std::string> object = log.next();

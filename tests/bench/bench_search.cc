@@ -136,17 +136,23 @@ void bm_raise_best(benchmark::State& bench) {
   bench.SetItemsProcessed(static_cast<std::int64_t>(bench.iterations()) * bench.range(0));
 }
 
+void save(const Grown& grown, const std::filesystem::path& path) {
+  EdgeTexts links;
+  save_snapshot(
+      {.log = {}, .graph = grown.search.graph(), .state = grown.search.state(), .links = links},
+      path, false);
+}
+
 /// From the snapshot in its file to a search that goes on, checked.
 void bm_load(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
   const TemporaryFolder folder;
   const auto path = folder / "search_state.json";
-  save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
-                path, false);
+  save(grown, path);
   bool equal = true;
   for (auto _ : bench) {
     auto snapshot = load_snapshot(path);
-    Search search(grown.space, strategy("mcgs"), 1, Graph::from_arenas(snapshot->arenas, "bench"),
+    Search search(grown.space, strategy("mcgs"), 1, std::move(snapshot->graph),
                   std::move(snapshot->state), "bench");
     bench.PauseTiming();
     equal = equal && search.fingerprint() == grown.search.fingerprint();
@@ -179,10 +185,7 @@ void bm_replay(benchmark::State& bench) {
 void bm_save(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
   const TemporaryFolder folder;
-  for (auto _ : bench)
-    save_snapshot(
-        {.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
-        folder / "search_state.json", false);
+  for (auto _ : bench) save(grown, folder / "search_state.json");
 }
 
 /// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path:

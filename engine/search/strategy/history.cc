@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/base/gumbel.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
@@ -377,14 +378,14 @@ class History final : public Strategy {
   }
 
   void keep_labels(StrategyState& state, std::uint32_t nodes) {
-    NodeTable<std::uint64_t> known;
-    for (std::uint32_t i = 0; i < labels_.size(); ++i) {
-      if (labels_[i] != 0) known[NodeId{i}] = labels_[i];
-    }
-    known.keep(state, nodes);
+    const auto known = std::ssize(labels_) - std::ranges::count(labels_, 0U);
     labels_.resize(nodes);
-    for (std::uint32_t i = 0; state.reads() && i < nodes; ++i) {
-      if (const std::uint64_t* const label = known.find(NodeId{i})) labels_[i] = *label;
+    std::size_t count = state.size(static_cast<std::size_t>(known));
+    for (std::uint32_t node = 0; count > 0; --count, ++node) {
+      while (!state.reads() && labels_[node] == 0) ++node;
+      state(node);
+      if (node >= nodes) throw bad_input("state", std::to_string(node), "a node that there is");
+      state(labels_[node]);
     }
   }
 

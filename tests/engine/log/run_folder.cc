@@ -35,6 +35,24 @@ TEST_SUITE("run_folder") {
     CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
   }
 
+  TEST_CASE("a file in pieces is there when it is complete, and else what was there stays") {
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "file";
+    {
+      AtomicFile file(path);
+      file.write("on");
+      file.write("e");
+      CHECK_FALSE(fs::exists(path));
+      file.commit(false);
+      CHECK(test::text_of(path) == "one");
+    }
+    {
+      AtomicFile(path).write("tw");
+    }
+    CHECK(test::text_of(path) == "one");
+    CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+  }
+
   TEST_CASE("a second process is refused while the first holds the folder, and admitted after") {
     const test::TemporaryFolder folder;
     {

@@ -1,6 +1,10 @@
 #include <doctest/doctest.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -31,8 +35,8 @@ void put_text(const fs::path& path, std::string_view text) {
 
 /// A search over the toy lattice, `nodes` nodes large, with one evaluation under way.
 struct Grown {
-  explicit Grown(std::uint32_t nodes)
-      : space(8, 4, 12), search(space, options(), 1, LatticeSpace::root_key()) {
+  explicit Grown(std::uint32_t nodes, int knobs = 8)
+      : space(knobs, 4, 12), search(space, options(), 1, LatticeSpace::root_key()) {
     grow(nodes), static_cast<void>(search.next());
   }
   /// Of a search that opens many edges.
@@ -48,13 +52,15 @@ struct Grown {
       search.complete(d->sequence, space.evaluate(d->node));
     }
   }
-  [[nodiscard]] Snapshot snapshot(std::uint64_t lines) const {
+  [[nodiscard]] SnapshotParts parts(std::uint64_t lines) {
     return {.log = {.lines = lines, .bytes = 10, .chain = hash128("log")},
-            .arenas = search.graph().arenas(),
-            .state = search.state()};
+            .graph = search.graph(),
+            .state = search.state(),
+            .links = links};
   }
   LatticeSpace space;
   Search search;
+  EdgeTexts links;
 };
 
 std::vector<fs::path> pools_in(const fs::path& folder) {
@@ -63,6 +69,23 @@ std::vector<fs::path> pools_in(const fs::path& folder) {
     if (entry.path().extension() == ".pools") out.push_back(entry.path());
   }
   return out;
+}
+
+/// How much more memory than before this process had at most during `work`.
+std::uint64_t peak_of(const std::function<void()>& work) {
+  const auto status = [](const std::string& key) {
+    std::ifstream file("/proc/self/status");
+    for (std::string word; file >> word;) {
+      std::uint64_t kib = 0;
+      if (word == key && file >> kib) return kib << 10U;
+    }
+    return std::uint64_t{0};
+  };
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;  // the most is that of now on
+  const std::uint64_t before = status("VmRSS:");
+  work();
+  return std::max(status("VmHWM:"), before) - before;
 }
 
 std::string refusal(const fs::path& path) {
@@ -83,16 +106,26 @@ TEST_CASE(
   const fs::path path = folder.path() / "search_state.json";
   Grown grown(9000);
   REQUIRE(grown.search.graph().edge_count() > kMostReadableEdges);
-  const Snapshot before = grown.snapshot(7);
-  save_snapshot(before, path, false);
+  for (const std::uint32_t edge : {3U, 900U}) grown.links.add(EdgeId{edge}, "unroll(n=2)");
+  grown.links.add(EdgeId{901}, "pad()");
+  save_snapshot(grown.parts(7), path, false);
   CHECK(pools_in(folder.path()).size() == 1);
   CHECK(fs::file_size(path) < 2000);
   auto loaded = load_snapshot(path);
   REQUIRE(loaded.has_value());
-  CHECK(encode(*loaded) == encode(before));
+  fs::create_directory(folder.path() / "again");
+  save_snapshot(
+      {.log = loaded->log, .graph = loaded->graph, .state = loaded->state, .links = loaded->links},
+      folder.path() / "again/search_state.json", false);
+  for (const char* name : {"search_state.json", "search_state.7.pools", "search_state.7.kept"})
+    CHECK(text_of(folder.path() / name) == text_of(folder.path() / "again" / name));
+  std::map<EdgeId, std::string> links;
+  loaded->links.for_each([&](EdgeId edge, const std::string& text) { links[edge] = text; });
+  CHECK(links == std::map<EdgeId, std::string>{{EdgeId{3}, "unroll(n=2)"},
+                                               {EdgeId{900}, "unroll(n=2)"},
+                                               {EdgeId{901}, "pad()"}});
   Grown twin(9000);  // a space that knows the nodes
-  Search again(twin.space, Grown::options(), 1, Graph::from_arenas(loaded->arenas, "pools"),
-               loaded->state, "pools");
+  Search again(twin.space, Grown::options(), 1, std::move(loaded->graph), loaded->state, "pools");
   CHECK(again.fingerprint() == grown.search.fingerprint());
   for (int i = 0; i < 200; ++i) {
     const auto a = grown.search.next(), b = again.next();
@@ -103,24 +136,83 @@ TEST_CASE(
   CHECK(again.fingerprint() == grown.search.fingerprint());
 }
 
+TEST_CASE("a snapshot takes no memory that grows with the graph, neither written nor read") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "search_state.json";
+  Grown grown(150'000, 12);
+  std::vector<std::string> texts(1'000'000, "0123456789");
+  SnapshotParts parts = grown.parts(7);
+  parts.keep = [&](StrategyState& state) { state(texts); };
+  constexpr std::uint64_t kMost = std::uint64_t{6} << 20U;
+  CHECK(peak_of([&] { save_snapshot(parts, path, false); }) < kMost);
+  CHECK(fs::file_size(folder.path() / "search_state.7.pools") > 4 * kMost);
+  CHECK(fs::file_size(folder.path() / "search_state.7.kept") > kMost);
+  const std::uint64_t graph = peak_of([&] { static_cast<void>(Graph(grown.search.graph())); });
+  CHECK(peak_of([&] { static_cast<void>(load_snapshot(path)); }) < graph + 2 * kMost);
+  std::size_t most = 0;
+  write_pools(grown.search.graph(), [&](auto piece) { most = std::max(most, piece.size()); });
+  CHECK(most <= std::size_t{1} << 19U);
+}
+
+TEST_CASE("what is kept beside a large graph is refused where it is missing, cut or altered") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "search_state.json";
+  Grown grown(9000);
+  std::vector<std::uint64_t> numbers(200'000, 300);
+  SnapshotParts parts = grown.parts(7);
+  parts.keep = [&](StrategyState& state) { state(numbers); };
+  save_snapshot(parts, path, false);
+  std::vector<std::uint64_t> read;
+  auto loaded = load_snapshot(path);
+  loaded->kept(read);
+  loaded->kept.require_end();
+  CHECK(read == numbers);
+  const fs::path kept = folder.path() / "search_state.7.kept";
+  const std::string good = text_of(kept);
+  for (const std::size_t size : {std::size_t{0}, good.size() / 2, good.size() - 1}) {
+    put_text(kept, std::string_view(good).substr(0, size));
+    CHECK(refusal(path).find("search_state.7.kept") != std::string::npos);
+  }
+  std::string damaged = good;
+  damaged[good.size() - 2] ^= 1;
+  put_text(kept, damaged);
+  CHECK(refusal(path).find("altered") != std::string::npos);
+  fs::remove(kept);
+  CHECK(refusal(path).find("search_state.7.kept") != std::string::npos);
+}
+
+TEST_CASE("what a process that died while it wrote a snapshot left goes with the next one") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "search_state.json";
+  Grown grown(9000);
+  save_snapshot(grown.parts(7), path, false);
+  put_text(folder.path() / ".search_state.8.pools.tmp", "half");
+  put_text(folder.path() / "search_state.8.kept", "half");
+  CHECK(refusal(path).empty());
+  CHECK(load_snapshot(path)->log.lines == 7);
+  save_snapshot(grown.parts(9), path, false);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 3);
+  CHECK(load_snapshot(path)->log.lines == 9);
+}
+
 TEST_CASE("the pools of an older snapshot go when a new one is there, also when that is small") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "search_state.json";
-  const Grown large(9000), larger(9500), small(50);
-  save_snapshot(large.snapshot(7), path, false);
-  save_snapshot(larger.snapshot(8), path, false);
+  Grown large(9000), larger(9500), small(50);
+  save_snapshot(large.parts(7), path, false);
+  save_snapshot(larger.parts(8), path, false);
   CHECK(pools_in(folder.path()) == std::vector<fs::path>{folder.path() / "search_state.8.pools"});
-  CHECK(load_snapshot(path)->arenas.nodes.size() == larger.search.graph().node_count());
-  save_snapshot(small.snapshot(9), path, false);
+  CHECK(load_snapshot(path)->graph.node_count() == larger.search.graph().node_count());
+  save_snapshot(small.parts(9), path, false);
   CHECK(pools_in(folder.path()).empty());
-  CHECK(load_snapshot(path)->arenas.nodes.size() == small.search.graph().node_count());
+  CHECK(load_snapshot(path)->graph.node_count() == small.search.graph().node_count());
 }
 
 TEST_CASE("pools that are missing, cut or altered are refused by name") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "search_state.json";
-  const Grown grown(9000);
-  save_snapshot(grown.snapshot(7), path, false);
+  Grown grown(9000);
+  save_snapshot(grown.parts(7), path, false);
   const fs::path pools = folder.path() / "search_state.7.pools";
   const std::string good = text_of(pools);
   for (const std::size_t size :
@@ -141,12 +233,14 @@ TEST_CASE("pools that are missing, cut or altered are refused by name") {
 TEST_CASE("pools of another layout are refused, whatever their sum") {
   const TemporaryFolder folder;
   const Grown grown(100);
-  std::string bytes = pools_bytes(grown.search.graph().arenas());
+  std::string bytes;
+  write_pools(grown.search.graph(), [&](std::string_view piece) { bytes += piece; });
   for (const std::size_t i : {0, 8, 12, 16, 24, 32}) {
     std::string other = bytes;
     other[i] = static_cast<char>(other[i] + 1);
     put_text(folder.path() / "x.pools", other);
-    CHECK_THROWS_AS(static_cast<void>(map_pools(folder.path() / "x.pools", hash128(other))), Error);
+    CHECK_THROWS_AS(static_cast<void>(read_pools(folder.path() / "x.pools", hash128(other))),
+                    Error);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/plugin/options.h"
 #include "engine/search/search.h"
+#include "engine/search/strategy_state.h"
 #include "register_backups.h"
 #include "register_selections.h"
 #include "register_widenings.h"
@@ -141,11 +142,13 @@ TEST_CASE(
     const std::size_t snapshot_at = rng.below(calls);
     Graph::Arenas arenas;
     Search::State state;
+    StrategyState strategy;
     std::vector<int> places;
     std::vector<Call> journal;
     for (std::size_t i = 0; i < calls; ++i) {
       if (i == snapshot_at)
-        arenas = search.graph().arenas(), state = search.state(), places = space.places();
+        arenas = search.graph().arenas(), state = search.state(), search.keep(strategy),
+        places = space.places();
       journal.push_back(random_call(search, space, table, rng));
       apply(search, space, journal.back());
       REQUIRE(search.violated_invariant() == "");
@@ -161,6 +164,9 @@ TEST_CASE(
     Graph graph = Graph::from_arenas(arenas, "snapshot");
     TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
+    const std::string kept = strategy.take();
+    StrategyState reader(kept, resumed.graph().node_count(), "snapshot");
+    resumed.keep(reader);
     for (std::size_t i = snapshot_at; i < calls; ++i) {
       REQUIRE(resumed.violated_invariant() == "");
       if (i % 5 == 0) REQUIRE(in_flight_of(resumed) == counted_in_flight(resumed));

@@ -67,6 +67,13 @@ bool too_large_together(const RecordedSpace::Row& row) {
   return sum >= 10;
 }
 
+/// What its strategy knows.
+std::string kept_of(Search& search) {
+  StrategyState state;
+  search.keep(state);
+  return state.take();
+}
+
 }  // namespace
 
 TEST_CASE("every strategy evaluates each point once, to the last, with any number under way") {
@@ -179,12 +186,15 @@ TEST_CASE(
       auto resumed = std::make_unique<Search>(other, options, seed, test::TableSpace::key(0));
       std::vector<Dispatch> flights;
       for (int step = 0; step < 40; ++step) {
-        Search::State state = resumed->state();
-        CHECK(search->state().strategy == state.strategy);
+        const std::string kept = kept_of(*resumed);
+        CHECK(kept_of(*search) == kept);
         other = test::TableSpace(table, other.places());
         resumed = std::make_unique<Search>(other, options, seed,
                                            Graph::from_arenas(resumed->graph().arenas(), "arenas"),
-                                           std::move(state), "state");
+                                           resumed->state(), "state");
+        StrategyState reader(kept, resumed->graph().node_count(), "state");
+        resumed->keep(reader);
+        reader.require_end();
         if (flights.size() < 3) {
           const auto d = search->next();
           const auto again = resumed->next();
@@ -214,18 +224,16 @@ TEST_CASE("the state of a strategy that was cut, or is another's, is refused") {
   Search search(space, with("history"), 1, test::TableSpace::key(0));
   const auto first = search.next();
   REQUIRE(first);
-  const Search::State whole = search.state();
+  const std::string whole = kept_of(search);
   const auto refused = [&](const std::string& strategy, const std::string& bytes) {
-    Search::State state = whole;
-    state.strategy = bytes;
-    CHECK_THROWS_AS(Search(space, with(strategy), 1,
-                           Graph::from_arenas(search.graph().arenas(), "arenas"), state, "state"),
-                    Error);
+    Search other(space, with(strategy), 1, Graph::from_arenas(search.graph().arenas(), "arenas"),
+                 search.state(), "state");
+    StrategyState reader(bytes, other.graph().node_count(), "state");
+    CHECK_THROWS_AS((other.keep(reader), reader.require_end()), Error);
   };
-  for (std::size_t left = 0; left < whole.strategy.size(); ++left)
-    refused("history", whole.strategy.substr(0, left));
-  refused("history", whole.strategy + '\0');
-  refused("random", whole.strategy);
+  for (std::size_t left = 0; left < whole.size(); ++left) refused("history", whole.substr(0, left));
+  refused("history", whole + '\0');
+  refused("random", whole);
 }
 
 TEST_CASE("a tuning space of which single points are legal is searched to its end") {
