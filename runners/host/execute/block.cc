@@ -23,6 +23,8 @@ namespace context = boost::context::detail;
 constexpr std::size_t kThreadStack = 128 << 10;  // a device thread's local memory is rarely more
 constexpr std::size_t kPlainStack = 1 << 20;
 constexpr std::size_t kSharedAlignment = 128;
+/// Not accessible behind the dynamic shared memory: more than a block of any device has.
+constexpr std::size_t kSharedGuard = std::size_t{256} << 10U;
 
 thread_local BlockRunner* running = nullptr;
 
@@ -92,11 +94,11 @@ bool BlockRunner::reserve_shared(std::size_t bytes) {
   const std::size_t capacity = round_up(std::max<std::size_t>(bytes, 1), kPage);
   if (capacity > dynamic_capacity_) {
     dynamic_capacity_ = 0;
-    if (!shared_memory_.map(capacity + kPage)) return false;
-    ::mprotect(shared_memory_.begin + capacity, kPage, PROT_NONE);
+    if (!shared_memory_.map(capacity + kSharedGuard)) return false;
+    ::mprotect(shared_memory_.begin + capacity, kSharedGuard, PROT_NONE);
     dynamic_capacity_ = capacity;
   }
-  // The end lies at the guard page, so that an access past it faults.
+  // The end lies at the guard, so that an access past it faults.
   dynamic_shared_ = shared_memory_.begin + dynamic_capacity_ - round_up(bytes, kSharedAlignment);
   return true;
 }
@@ -402,7 +404,7 @@ bool BlockRunner::in_stack_guard(const void* address) const {
 
 bool BlockRunner::in_shared_guard(const void* address) const {
   return shared_memory_.begin != nullptr &&
-         in(address, shared_memory_.begin + dynamic_capacity_, kPage);
+         in(address, shared_memory_.begin + dynamic_capacity_, kSharedGuard);
 }
 
 }  // namespace warpath::host
