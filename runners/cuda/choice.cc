@@ -34,6 +34,9 @@ bool are_indices(std::string_view gpus) {
 
 void check_devices(const Options& options) {
   const std::string& gpus = gpus_of(options);
+  if (gpus.starts_with("slurm:"))
+    throw bad_input("--gpus", gpus,
+                    "--runner cuda --cluster " + gpus + ": each job evaluates on the GPUs it has");
   std::error_code none;
   const bool known =
       gpus == "all" || gpus == "none" ||

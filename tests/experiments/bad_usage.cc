@@ -127,6 +127,7 @@ TEST_CASE(
       {{"train", empty, "--output", empty}, "--output"},
       {run({"--input", spec, "--gpus", "x"}), "--gpus: got x"},
       {run({"--input", spec, "--gpus", "0,,1"}), "--gpus: got 0,,1"},
+      {run({"--input", spec, "--gpus", "slurm:gpu:2"}), "--cluster slurm:gpu:2"},
       {run({"--input", spec, "--llm-model", "m", "--llm-key-file", key, "--llm-base-url",
             "http://example.com/v1"}),
        "--llm-base-url"},

@@ -34,9 +34,6 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options,
       if (one.empty() || one.size() > 4) throw bad_input("--gpus", gpus, "indices such as 0,1");
       local(std::stoi(one));
     }
-  } else if (gpus.starts_with("slurm:")) {
-    throw bad_input("--gpus", gpus,
-                    "--runner cuda --cluster " + gpus + ": each job evaluates on the GPUs it has");
   } else {
     std::ifstream file(gpus);
     if (!file)
