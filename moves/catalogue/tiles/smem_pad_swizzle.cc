@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/kernel_move.h"
@@ -15,7 +16,8 @@ using namespace model;
 
 constexpr std::string_view kSharedPrefix = "shared:";
 
-constexpr std::int64_t kBankBytes = 128;  // after so many the banks begin again
+constexpr std::int64_t kBankBytes = 4;
+constexpr std::int64_t kBanksBytes = 128;  // after so many the banks begin again
 
 /// Lengthens the rows of an array in shared memory, so that elements of one column lie in different
 /// banks. An array without rows gets them where threads touch it in strides: element i moves to
@@ -65,13 +67,18 @@ class SmemPadSwizzle final : public KernelMove {
     if (d.extents.size() == 1) return spread(context, kernel, array, pad, why);
     if (d.extents.size() < 2 || d.extents.back() == nullptr || !d.init.empty())
       return none("the array has no rows");
-    std::int64_t bytes = static_cast<std::int64_t>(array.element_bytes);
+    const auto element = static_cast<std::int64_t>(array.element_bytes);
+    std::int64_t bytes = element;
     for (std::size_t i = 0; i < d.extents.size(); ++i) {
       const auto extent =
           d.extents[i] == nullptr ? std::nullopt : constant_value(kernel.unit, *d.extents[i]);
       if (!extent) return none("the array's extents are no constants");
-      if (i + 1 == d.extents.size() && *extent % 2 != 0)
-        return none("its rows do not start in the same bank");
+      // the rows begin at multiples of this, modulo the banks
+      const auto apart = [&](std::int64_t length) {
+        return std::max(std::gcd(length * element, kBanksBytes), kBankBytes);
+      };
+      if (i + 1 == d.extents.size() && apart(*extent + pad) >= apart(*extent))
+        return none("its rows would begin in no more banks than they do");
       bytes *= i + 1 == d.extents.size() ? *extent + pad : *extent;
     }
     if (bytes + static_smem_bytes(facts, &array) > kStaticSmemBytes)
@@ -86,7 +93,7 @@ class SmemPadSwizzle final : public KernelMove {
       for (const Expr* up = at->parent; up != nullptr; up = up->parent) {
         if (up->is(ExprKind::cast) &&
             kernel.unit.text(up->type).find('*') != std::string_view::npos &&
-            pad * static_cast<std::int64_t>(array.element_bytes) % 16 != 0)
+            pad * element % 16 != 0)
           whole = true;
       }
       return true;
@@ -125,7 +132,7 @@ class SmemPadSwizzle final : public KernelMove {
         d.extents[0] == nullptr ? std::nullopt : constant_value(unit, *d.extents[0]);
     if (!extent || !d.init.empty()) return none("the array's extents are no constants");
     const auto row =
-        kBankBytes / static_cast<std::int64_t>(std::max<std::size_t>(array.element_bytes, 1));
+        kBanksBytes / static_cast<std::int64_t>(std::max<std::size_t>(array.element_bytes, 1));
     if (row < 2 || *extent < 2 * row) return none("the array has no rows");
     const auto bytes = (*extent + *extent / row) * static_cast<std::int64_t>(array.element_bytes);
     if (bytes + static_smem_bytes(facts, &array) > kStaticSmemBytes)

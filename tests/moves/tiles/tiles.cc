@@ -452,6 +452,14 @@ TEST_CASE("rows in shared memory are lengthened") {
       {tensor("out", ArgRole::output, {"4096"}), tensor("in", ArgRole::input, {"4096"})}, {"4"},
       {32, 32});
   CHECK(check_runs("smem_pad_swizzle", tile) == 2);
+  // Each time they begin in more banks than before, or nothing is gained.
+  test::MovePath path(tile);
+  path.step("smem_pad_swizzle@shared:t(pad=4)").runs();
+  CHECK(path.has("t[32][32 + 4];"));
+  CHECK(path.tried("smem_pad_swizzle@shared:t(pad=4)").find("no more banks") != std::string::npos);
+  path.step("smem_pad_swizzle@shared:t(pad=1)").runs();
+  CHECK(path.has("t[32][32 + 4 + 1];"));
+  CHECK(path.tried("smem_pad_swizzle@shared:t(pad=1)").find("no more banks") != std::string::npos);
 }
 
 TEST_SUITE_END();
