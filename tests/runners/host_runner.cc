@@ -87,6 +87,50 @@ TEST_CASE("a read beside a tensor is found within the bytes that its alignment l
   CHECK(reads("i + 2 < n ? i + 2 : i").status == Status::ok);
 }
 
+TEST_CASE("an access beside the shared memory of a block is found, however far") {
+  Candidates candidates(doubling());
+  const auto with = [&](const std::string& text) {
+    Variant variant = baseline_variant(doubling());
+    variant.source = body(text);
+    return candidates.run({.spec = doubling(),
+                           .variant = variant,
+                           .key = {},
+                           .seed = 1,
+                           .stage = Stage::confirmation});
+  };
+  const auto stored = [](const std::string& array, const std::string& place) {
+    return array + " s" + place + " = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * s" +
+           place + ";";
+  };
+  struct Row {
+    std::string text, where;
+  };
+  for (const Row& row : {
+           Row{stored("__shared__ float s[63];", "[threadIdx.x]"), "0 bytes past its end"},
+           Row{stored("__shared__ float s[64];", "[threadIdx.x + 5000]"), "19744 bytes past"},
+           Row{stored("__shared__ float s[64];", "[(int)threadIdx.x - 1]"), "4 bytes before"},
+           Row{"__shared__ float s[64]; s[threadIdx.x] = x[i]; const float other = s[threadIdx.x + "
+               "1]; if (i < n) y[i] = other == 12345.0f ? 0.0f : 2 * s[threadIdx.x];",
+               "0 bytes past its end"},
+       }) {
+    CAPTURE(row.text);
+    const Outcome outcome = with(row.text);
+    CAPTURE(outcome.log);
+    CHECK(failed_gate(outcome) == "guard_zones");
+    CHECK(outcome.log.find("access outside shared memory, " + row.where) != std::string::npos);
+  }
+  for (const std::string& text :
+       {stored("__shared__ float s[64];", "[threadIdx.x]"),
+        stored("__shared__ float s[2][32];", "[0][threadIdx.x]"),
+        stored("__shared__ double before[1]; __shared__ float s[64]; before[0] = 1;",
+               "[63 - threadIdx.x]")}) {
+    CAPTURE(text);
+    const Outcome outcome = with(text);
+    CAPTURE(outcome.log);
+    CHECK(outcome.status == Status::ok);
+  }
+}
+
 TEST_CASE("an atomic update of block scope is whole for the threads of one block alone") {
   HostOptions options = quick();
   options.threads = 2;

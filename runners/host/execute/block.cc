@@ -108,8 +108,9 @@ bool BlockRunner::bind(const BlockPlan& plan) {
   const std::size_t threads = plan.indices.size();
   if (!reserve_stacks(plan.fibers ? threads : 0) || !reserve_shared(plan.dynamic_shared_bytes))
     return false;
-  static_shared_ = plan.module->shared();
+  static_shared_ = static_cast<std::byte*>(plan.module->shared());
   outside_ = {};
+  if (plan.interleaved) know_memory();
   if (plan.fibers) {
     contexts_.assign(threads, nullptr);
     warps_.assign((threads + 31) / 32, Warp{});
@@ -235,6 +236,50 @@ void BlockRunner::yield() {
   leave();
 }
 
+void BlockRunner::know_memory() {
+  const WarpathEntry& entry = plan_->module->entry();
+  known_ = {std::as_bytes(std::span(&warpath_thread, 1)),
+            std::as_bytes(std::span(plan_->arguments, entry.parameter_count)),
+            plan_->module->image(),
+            {stacks_.begin, stacks_.size},
+            {plain_stack_.begin, plain_stack_.size},
+            {shared_memory_.begin, shared_memory_.size}};
+  for (unsigned i = 0; i < entry.parameter_count; ++i)
+    known_.emplace_back(static_cast<const std::byte*>(plan_->arguments[i]),
+                        entry.parameters[i].size_bytes);
+  for (const Buffer& tensor : plan_->tensors) known_.push_back(tensor.mapping());
+}
+
+/// What is near shared memory, not within it, and nothing else that there is.
+std::optional<std::int64_t> BlockRunner::outside_shared(const void* address,
+                                                        std::size_t bytes) const {
+  const auto number = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const std::uintptr_t first = number(address), last = first + bytes;
+  const auto beside = [&](const std::byte* memory,
+                          std::size_t size) -> std::optional<std::int64_t> {
+    const std::uintptr_t begin = number(memory), end = begin + size;
+    if (first >= begin && last <= end) return std::nullopt;
+    return first < begin ? -static_cast<std::int64_t>(begin - first)
+                         : static_cast<std::int64_t>(std::max(first, end) - end);
+  };
+  if (in(address, shared_memory_.begin, dynamic_capacity_))
+    return beside(dynamic_shared_, plan_->dynamic_shared_bytes);
+  const std::size_t size = plan_->module->shared_bytes();
+  const auto is_near = [&] {
+    return first - (number(static_shared_) - kSharedGuard) < size + 2 * kSharedGuard;
+  };
+  if (size == 0 || !is_near()) return std::nullopt;
+  const auto offset = beside(static_shared_, size);
+  const bool known = offset && std::ranges::any_of(known_, [&](std::span<const std::byte> memory) {
+                       return in(address, memory.data(), memory.size());
+                     });
+  return known ? std::nullopt : offset;
+}
+
+void BlockRunner::note(const OutsideAccess& found) {
+  if (outside_.tensor < 0 || found < outside_) outside_ = found;
+}
+
 /// Switches threads between two accesses to memory: updates that are not atomic are lost, and
 /// values not protected by a barrier are read too early.
 void BlockRunner::access(const volatile void* address, std::size_t bytes) {
@@ -242,9 +287,10 @@ void BlockRunner::access(const volatile void* address, std::size_t bytes) {
   for (std::size_t i = 0; i < plan_->tensors.size(); ++i) {
     const auto offset = plan_->tensors[i].outside(address, bytes);
     if (!offset) continue;
-    const OutsideAccess found{static_cast<std::int32_t>(i), *offset};
-    if (outside_.tensor < 0 || found < outside_) outside_ = found;
+    note({static_cast<std::int32_t>(i), *offset});
   }
+  if (const auto offset = outside_shared(const_cast<const void*>(address), bytes))
+    note({OutsideAccess::kShared, *offset});
   if (--until_switch_ > 0) return;
   const std::uint64_t drawn = mix64(plan_->seed + ++draws_);
   until_switch_ = 1 + static_cast<std::int64_t>(drawn % most_between_);

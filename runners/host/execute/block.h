@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,10 +41,14 @@ enum class BlockEnd : std::uint8_t {
   fault,         ///< assertion, trap
 };
 
-/// An access to the memory around a tensor of BlockPlan.
+/// An access to the memory around a tensor of BlockPlan, or around the block's shared memory.
 struct OutsideAccess {
-  std::int32_t tensor = -1;  ///< -1: none
-  std::int64_t offset = 0;   ///< of its first byte outside, relative to the tensor's begin
+  static constexpr std::int32_t kShared = INT32_MAX;
+
+  std::int32_t tensor = -1;  ///< or kShared; -1: none
+  /// Of its first byte outside, relative to the tensor's begin; to that of shared memory where it
+  /// lies before it, otherwise to its end.
+  std::int64_t offset = 0;
   auto operator<=>(const OutsideAccess&) const = default;
 };
 
@@ -126,13 +131,19 @@ class BlockRunner {
   [[noreturn]] void thread_main();
   [[noreturn]] void plain_main();
   friend struct Trampoline;
+  /// Where memory is that kernel code may have to do with, shared memory aside.
+  void know_memory();
+  [[nodiscard]] std::optional<std::int64_t> outside_shared(const void* address,
+                                                           std::size_t bytes) const;
+  void note(const OutsideAccess& found);
 
   const BlockPlan* plan_ = nullptr;
   Memory stacks_, plain_stack_, shared_memory_;
   std::size_t stack_count_ = 0;
   std::byte* dynamic_shared_ = nullptr;
   std::size_t dynamic_capacity_ = 0;
-  void* static_shared_ = nullptr;
+  std::byte* static_shared_ = nullptr;
+  std::vector<std::span<const std::byte>> known_;  // by know_memory(), of an interleaved plan
 
   void* scheduler_ = nullptr;    // context to return to
   std::vector<void*> contexts_;  // one per thread

@@ -37,6 +37,8 @@ class Buffer {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// With its canaries and the unmapped pages around them.
+  [[nodiscard]] std::span<const std::byte> mapping() const { return {mapping_, mapping_bytes_}; }
   /// Fills both canaries: with NaNs that depend on `seed`, or with portable::constant_guard(guards
   /// - 1).
   void arm(std::uint64_t seed, std::uint8_t guards);

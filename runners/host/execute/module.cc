@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "runners/host/execute/object_file.h"
@@ -27,7 +28,7 @@ struct Found {
   const void* inside = nullptr;  // an address of the module looked for
   bool hit = false;
   std::size_t shared_bytes = 0;
-  ElfW(Addr) base = 0;
+  ElfW(Addr) first = std::numeric_limits<ElfW(Addr)>::max(), last = 0;
   std::vector<std::pair<ElfW(Addr), std::size_t>> writable;
   std::pair<ElfW(Addr), std::size_t> relro{0, 0};
 };
@@ -42,13 +43,16 @@ int visit(dl_phdr_info* info, std::size_t, void* data) {
       found.hit = true;
   }
   if (!found.hit) return 0;
-  found.base = info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const std::pair range{static_cast<ElfW(Addr)>(info->dlpi_addr + segment.p_vaddr),
                           static_cast<std::size_t>(segment.p_memsz)};
     if (segment.p_type == PT_TLS) found.shared_bytes = segment.p_memsz;
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0) found.writable.push_back(range);
+    if (segment.p_type == PT_LOAD) {
+      found.first = std::min(found.first, range.first);
+      found.last = std::max(found.last, range.first + range.second);
+      if ((segment.p_flags & PF_W) != 0) found.writable.push_back(range);
+    }
     if (segment.p_type == PT_GNU_RELRO) found.relro = range;
   }
   return 1;
@@ -82,6 +86,8 @@ Module::Module(const std::string& path, int descriptor, std::size_t kernel, std:
   found.inside = static_cast<const void*>(exported);
   ::dl_iterate_phdr(visit, &found);
   shared_bytes_ = found.shared_bytes;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the loader
+  image_ = {reinterpret_cast<const std::byte*>(found.first), found.last - found.first};
   const auto relro_end = found.relro.first + found.relro.second;
   for (auto [begin, size] : found.writable) {
     auto end = begin + size;
@@ -99,12 +105,14 @@ Module::Module(Module&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)),
       entry_(other.entry_),
       shared_bytes_(other.shared_bytes_),
+      image_(other.image_),
       writable_(std::move(other.writable_)) {}
 
 Module& Module::operator=(Module&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(entry_, other.entry_);
   std::swap(shared_bytes_, other.shared_bytes_);
+  std::swap(image_, other.image_);
   std::swap(writable_, other.writable_);
   return *this;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Module {
   [[nodiscard]] std::size_t shared_bytes() const { return shared_bytes_; }
   /// This OS thread's copy of the shared variables; null if there are none.
   [[nodiscard]] void* shared() const;
+  /// Where its code, constants and globals lie, from the first to the last.
+  [[nodiscard]] std::span<const std::byte> image() const { return image_; }
   /// Contents of all the module's writable memory that outlives a launch: globals and function
   /// statics.
   [[nodiscard]] std::vector<std::byte> state() const;
@@ -40,6 +43,7 @@ class Module {
   void* handle_ = nullptr;
   const WarpathEntry* entry_ = nullptr;
   std::size_t shared_bytes_ = 0;
+  std::span<const std::byte> image_;
   std::vector<Segment> writable_;
 };
 

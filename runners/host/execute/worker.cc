@@ -287,13 +287,15 @@ class Worker {
     for (std::size_t i = 0; i < state.size(); ++i)
       reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
     if (const OutsideAccess& outside = end.outside; outside.tensor >= 0) {
-      const Buffer& buffer = buffers_[static_cast<std::size_t>(outside.tensor)];
-      const auto size = static_cast<std::int64_t>(buffer.size());
+      const bool shared = outside.tensor == OutsideAccess::kShared;
+      const std::size_t size =
+          shared ? 0 : buffers_[static_cast<std::size_t>(outside.tensor)].size();
+      const std::int64_t past = outside.offset - static_cast<std::int64_t>(size);
       reply.guard_access = true;
-      reply.guard_argument = outside.tensor;
+      reply.guard_argument = shared ? -1 : outside.tensor;
       reply.guard_violation = outside.offset < 0
                                   ? std::to_string(-outside.offset) + " bytes before its begin"
-                                  : std::to_string(outside.offset - size) + " bytes past its end";
+                                  : std::to_string(past) + " bytes past its end";
     }
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_tensor(i)) continue;

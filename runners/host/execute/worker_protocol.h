@@ -104,8 +104,8 @@ struct TimeCommand {
 struct LaunchReply {
   BlockEnd end = BlockEnd::done;
   std::string detail;
-  std::string guard_violation;  ///< empty: none; otherwise where, without the tensor's name
-  std::int32_t guard_argument = -1;
+  std::string guard_violation;       ///< empty: none; otherwise where, without the tensor's name
+  std::int32_t guard_argument = -1;  ///< with a violation: shared memory's
   bool guard_access = false;  ///< code that tells of its accesses made one there, a read perhaps
   std::int32_t mutated_argument = -1;     ///< first input whose bytes changed
   std::uint64_t state_bytes_changed = 0;  ///< of the module's globals and function statics

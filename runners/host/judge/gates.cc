@@ -217,11 +217,13 @@ Failure guards_intact(const Evidence& evidence, const CheckedLaunch& launch) {
                            ", at byte " + std::to_string(fault.offset) + " of it"};
   }
   const auto& reply = launch.answer.reply;
-  if (launch.answer.loss || reply.guard_argument < 0) return std::nullopt;
+  if (launch.answer.loss || reply.guard_violation.empty()) return std::nullopt;
+  const std::string what = reply.guard_argument < 0
+                               ? "shared memory"
+                               : "tensor " + argument_name(evidence, launch, reply.guard_argument);
   return GateFailure{Status::rejected, (reply.guard_access ? "access" : "write") +
-                                           std::string(" outside tensor ") +
-                                           argument_name(evidence, launch, reply.guard_argument) +
-                                           ", " + reply.guard_violation};
+                                           std::string(" outside ") + what + ", " +
+                                           reply.guard_violation};
 }
 Failure inputs_unchanged(const Evidence& evidence, const CheckedLaunch& launch) {
   const auto& reply = launch.answer.reply;
@@ -407,7 +409,8 @@ constexpr Gate kGates[] = {
     {"launch", GateStage::check,
      "every launch ends by itself: no crash, hang, divergent barrier or failed assertion",
      &check_launches},
-    {"guard_zones", GateStage::check, "nothing outside the tensors is touched", &check_guard_zones},
+    {"guard_zones", GateStage::check, "nothing beside tensors and shared memory is touched",
+     &check_guard_zones},
     {"inputs_unchanged", GateStage::check, "inputs are the same bytes after the launch",
      &check_inputs},
     {"module_state", GateStage::check, "global variables are the same bytes after the launch",
