@@ -185,7 +185,7 @@ void bm_replay(benchmark::State& bench) {
 void bm_save(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
   const TemporaryFolder folder;
-  for (auto _ : bench) save(grown, folder / "search_state.json");
+  for ([[maybe_unused]] auto _ : bench) save(grown, folder / "search_state.json");
 }
 
 /// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path:
