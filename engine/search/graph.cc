@@ -189,16 +189,6 @@ Hash128 Graph::fingerprint() const {
   return h.digest();
 }
 
-Graph::Arenas Graph::arenas() const {
-  Arenas out;
-  out.keys.assign(keys_.data(), keys_.data() + keys_.size());
-  out.nodes.reserve(node_count());
-  for (std::uint32_t i = 0; i < node_count(); ++i) out.nodes.push_back((*this)[NodeId{i}]);
-  out.edges.reserve(edge_count());
-  for (std::uint32_t i = 0; i < edge_count(); ++i) out.edges.push_back((*this)[EdgeId{i}]);
-  return out;
-}
-
 void Graph::put(NodeId id, const Node& node) {
   Core& core = nodes_[index(id)];
   core.reward = node.reward;
@@ -268,19 +258,6 @@ Graph Graph::from_rows(const Rows& rows, std::string_view place) {
   if (const std::string wrong = g.difference(rows); !wrong.empty())
     throw bad_input(place, "", wrong);
   return g;
-}
-
-Graph Graph::from_arenas(const Arenas& arenas, std::string_view place) {
-  if (arenas.keys.size() != arenas.nodes.size()) {
-    throw bad_input(place, "",
-                    "as many keys as nodes (" + std::to_string(arenas.nodes.size()) + ")");
-  }
-  return from_rows({.nodes = arenas.nodes.size(),
-                    .edges = arenas.edges.size(),
-                    .key = [&](std::uint32_t i) { return arenas.keys[i]; },
-                    .node = [&](std::uint32_t i) { return arenas.nodes[i]; },
-                    .edge = [&](std::uint32_t i) { return arenas.edges[i]; }},
-                   place);
 }
 
 }  // namespace warpath

@@ -154,23 +154,15 @@ class Graph {
   /// fingerprints.
   [[nodiscard]] Hash128 fingerprint() const;
 
-  /// All of it, for snapshots.
-  struct Arenas {
-    std::vector<Node> nodes;
-    std::vector<Edge> edges;
-    std::vector<Hash128> keys;
-  };
-  [[nodiscard]] Arenas arenas() const;
-  /// The same, wherever they are: each is asked for by its number, in order, more than once.
+  /// All of it, wherever it is: each is asked for by its number, in order, more than once.
   struct Rows {
     std::uint64_t nodes = 0, edges = 0;
     std::function<Hash128(std::uint32_t)> key;
     std::function<Node(std::uint32_t)> node;
     std::function<Edge(std::uint32_t)> edge;
   };
-  /// Throw Error(bad_input) with `place` if the parts are inconsistent.
+  /// Throws Error(bad_input) with `place` if they are inconsistent.
   [[nodiscard]] static Graph from_rows(const Rows& rows, std::string_view place);
-  [[nodiscard]] static Graph from_arenas(const Arenas& arenas, std::string_view place);
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -9,7 +9,7 @@
 namespace warpath {
 
 /// Checks from scratch all invariants between calls of a search (docs/search.md, "Invariants"), on
-/// any data accepted by Graph::from_arenas. Returns one line naming the first violation, or empty.
+/// any data accepted by Graph::from_rows. Returns one line naming the first violation, or empty.
 /// O(V log V + E log E).
 [[nodiscard]] std::string violated_search_invariant(const Graph& graph,
                                                     const Search::State& state,

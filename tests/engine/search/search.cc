@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
+#include "tests/support/graph_arenas.h"
 #include "tests/support/lattice_space.h"
 #include "tests/support/table_space.h"
 
@@ -380,7 +381,7 @@ TEST_CASE("a snapshot whose parts contradict each other is refused") {
   Fixture f(table);
   f.step(), f.step(), f.step();
   REQUIRE(f.search.next());
-  using Arenas = Graph::Arenas;
+  using Arenas = test::Arenas;
   using State = Search::State;
   const std::vector<std::function<void(Arenas&, State&)>> damages{
       [](Arenas&, State& s) { s.next_sequence++; },
@@ -412,14 +413,15 @@ TEST_CASE("a snapshot whose parts contradict each other is refused") {
   };
   TableSpace restored(table, f.space.places());
   CHECK_NOTHROW(Search(restored, quiet_options(), 1,
-                       Graph::from_arenas(f.search.graph().arenas(), "s"), f.search.state(), "s"));
+                       test::graph_of(test::arenas_of(f.search.graph()), "s"), f.search.state(),
+                       "s"));
   for (std::size_t i = 0; i < damages.size(); ++i) {
     CAPTURE(i);
-    Arenas arenas = f.search.graph().arenas();
+    Arenas arenas = test::arenas_of(f.search.graph());
     State state = f.search.state();
     damages[i](arenas, state);
-    CHECK_THROWS_AS(
-        Search(restored, quiet_options(), 1, Graph::from_arenas(arenas, "s"), state, "s"), Error);
+    CHECK_THROWS_AS(Search(restored, quiet_options(), 1, test::graph_of(arenas, "s"), state, "s"),
+                    Error);
   }
 }
 
@@ -431,7 +433,7 @@ TEST_CASE("a snapshot is refused when its space has other actions") {
   other.actions[0].pop_back();
   TableSpace space(other);
   space.create(NodeId{1}, NodeId{0}, {.action = 0}, {});
-  Search search(space, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"),
+  Search search(space, quiet_options(), 1, test::graph_of(test::arenas_of(f.search.graph()), "s"),
                 f.search.state(), "state.json");
   CHECK_THROWS_AS(static_cast<void>(search.next()), Error);
 }

@@ -12,6 +12,7 @@
 #include "register_selections.h"
 #include "register_widenings.h"
 #include "tests/support/figure.h"
+#include "tests/support/graph_arenas.h"
 #include "tests/support/table_space.h"
 
 using namespace warpath;
@@ -140,14 +141,14 @@ TEST_CASE(
     const std::size_t calls = 10 + rng.below(60);
     steps += calls;
     const std::size_t snapshot_at = rng.below(calls);
-    Graph::Arenas arenas;
+    test::Arenas arenas;
     Search::State state;
     StrategyState strategy;
     std::vector<int> places;
     std::vector<Call> journal;
     for (std::size_t i = 0; i < calls; ++i) {
       if (i == snapshot_at)
-        arenas = search.graph().arenas(), state = search.state(), search.keep(strategy),
+        arenas = test::arenas_of(search.graph()), state = search.state(), search.keep(strategy),
         places = space.places();
       journal.push_back(random_call(search, space, table, rng));
       apply(search, space, journal.back());
@@ -161,7 +162,7 @@ TEST_CASE(
     for (const Call& call : journal) apply(replayed, replay_space, call);
     CHECK(replayed.fingerprint() == search.fingerprint());
 
-    Graph graph = Graph::from_arenas(arenas, "snapshot");
+    Graph graph = test::graph_of(arenas, "snapshot");
     TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
     const std::string kept = strategy.take();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/graph_arenas.h"
 #include "tests/support/search_options.h"
 #include "tests/support/table_space.h"
 
@@ -139,11 +140,11 @@ Search from_root_worth(double reward,
                        const Options& options,
                        std::uint64_t seed) {
   const Search usual(space, options, seed, TableSpace::key(0));
-  Graph::Arenas arenas = usual.graph().arenas();
+  test::Arenas arenas = test::arenas_of(usual.graph());
   Search::State state = usual.state();
   arenas.nodes[0].reward = arenas.nodes[0].best = arenas.nodes[0].value = reward;
   state.rewards.mean = state.floor = reward;
-  return Search(space, options, seed, Graph::from_arenas(arenas, "root"), state, "root");
+  return Search(space, options, seed, test::graph_of(arenas, "root"), state, "root");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "runners/replay/point_space.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"
+#include "tests/support/graph_arenas.h"
 #include "tests/support/small_space.h"
 #include "tests/support/table_space.h"
 #include "tests/support/temporary_folder.h"
@@ -189,9 +190,9 @@ TEST_CASE(
         const std::string kept = kept_of(*resumed);
         CHECK(kept_of(*search) == kept);
         other = test::TableSpace(table, other.places());
-        resumed = std::make_unique<Search>(other, options, seed,
-                                           Graph::from_arenas(resumed->graph().arenas(), "arenas"),
-                                           resumed->state(), "state");
+        resumed = std::make_unique<Search>(
+            other, options, seed, test::graph_of(test::arenas_of(resumed->graph()), "arenas"),
+            resumed->state(), "state");
         StrategyState reader(kept, resumed->graph().node_count(), "state");
         resumed->keep(reader);
         reader.require_end();
@@ -226,8 +227,9 @@ TEST_CASE("the state of a strategy that was cut, or is another's, is refused") {
   REQUIRE(first);
   const std::string whole = kept_of(search);
   const auto refused = [&](const std::string& strategy, const std::string& bytes) {
-    Search other(space, with(strategy), 1, Graph::from_arenas(search.graph().arenas(), "arenas"),
-                 search.state(), "state");
+    Search other(space, with(strategy), 1,
+                 test::graph_of(test::arenas_of(search.graph()), "arenas"), search.state(),
+                 "state");
     StrategyState reader(bytes, other.graph().node_count(), "state");
     CHECK_THROWS_AS((other.keep(reader), reader.require_end()), Error);
   };

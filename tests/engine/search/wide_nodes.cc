@@ -9,6 +9,7 @@
 
 #include "engine/base/rng.h"
 #include "register_selections.h"
+#include "tests/support/graph_arenas.h"
 #include "tests/support/search_options.h"
 #include "tests/support/table_space.h"
 
@@ -197,8 +198,8 @@ TEST_CASE(
       weight += graph[e].visits;
     }
     CHECK(graph[NodeId{0}].value == Approx(sum / weight).epsilon(1e-12));
-    Search resumed(space, options, 1, Graph::from_arenas(graph.arenas(), "test"), search.state(),
-                   "test");
+    Search resumed(space, options, 1, test::graph_of(test::arenas_of(graph), "test"),
+                   search.state(), "test");
     for (int step = 0; step < 500; ++step) {
       const auto d = search.next(), again = resumed.next();
       REQUIRE(d.has_value() == again.has_value());
