@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/hash_pieces.h"
@@ -42,19 +42,20 @@ void FileReader::read(std::uint64_t offset, std::span<std::byte> to) const {
   }
 }
 
-void FileReader::read_pieces(std::uint64_t bytes,
-                             const std::function<void(std::string_view)>& use) const {
-  std::vector<std::byte> piece(std::size_t{1} << 18U);
-  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(piece.size(), bytes - at));
-    read(at, piece);
-    use({reinterpret_cast<const char*>(piece.data()), piece.size()});
-  }
+std::function<std::string_view()> FileReader::pieces(std::uint64_t bytes) const {
+  return [this, bytes, at = std::uint64_t{0}, piece = std::string()]() mutable {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 18U;
+    piece.resize(std::min(kPiece, bytes - at));
+    read(at, std::as_writable_bytes(std::span(piece)));
+    at += piece.size();
+    return std::string_view(piece);
+  };
 }
 
 void FileReader::require(const Hash128& sum) const {
   PieceHasher hasher;
-  read_pieces(size_, [&](std::string_view piece) { hasher.add(piece); });
+  const auto next = pieces(size_);
+  for (auto piece = next(); !piece.empty(); piece = next()) hasher.add(piece);
   if (const Hash128 own = hasher.digest(); own != sum)
     throw bad_input(file_.string(), own.hex(), sum.hex() + ": the file was altered");
 }

@@ -25,8 +25,9 @@ class FileReader {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Fills `to` with what follows `offset`; throws as the constructor if that is too little.
   void read(std::uint64_t offset, std::span<std::byte> to) const;
-  /// Gives `use` its first `bytes` one piece after another.
-  void read_pieces(std::uint64_t bytes, const std::function<void(std::string_view)>& use) const;
+  /// Gives its first `bytes` one piece after another, an empty one when there are no more. A piece
+  /// lives until the next is asked for; this must live as long.
+  [[nodiscard]] std::function<std::string_view()> pieces(std::uint64_t bytes) const;
   /// Throws Error(bad_input) "FILE: ..." unless hash128() of its bytes is `sum`.
   void require(const Hash128& sum) const;
 

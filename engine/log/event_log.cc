@@ -267,8 +267,9 @@ void EventWriter::begin_segment() {
     sum_of_file.add(piece);
     segment.size += piece.size();
   });
-  FileReader(path_).read_pieces(position_.bytes - start_,
-                                [&](std::string_view piece) { writer.add(piece); });
+  const FileReader log(path_);
+  const auto next = log.pieces(position_.bytes - start_);
+  for (auto piece = next(); !piece.empty(); piece = next()) writer.add(piece);
   writer.finish();
   file.commit(sync);
   segment.sum = sum_of_file.digest();

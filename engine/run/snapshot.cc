@@ -198,13 +198,7 @@ StrategyState kept_in(SnapshotFile& file, const JsonCursor& at, std::uint32_t no
   require_part(at.at("kept_file"), file.kept_file->file, kKeptSuffix);
   const auto from = std::make_shared<const FileReader>(part_of(at.file(), file.kept_file->file));
   from->require(file.kept_file->sum);
-  const auto next = [from, piece = std::string(), begin = std::uint64_t{0}]() mutable {
-    constexpr std::uint64_t kPiece = 1U << 18U;
-    piece.resize(std::min(kPiece, from->size() - begin));
-    from->read(begin, std::as_writable_bytes(std::span(piece)));
-    begin += piece.size();
-    return std::string_view(piece);
-  };
+  const auto next = [from, pieces = from->pieces(from->size())] { return pieces(); };
   return {next, from->size(), nodes, from->file().string()};
 }
 

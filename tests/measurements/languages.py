@@ -34,7 +34,7 @@ def row(args, spec, words):
         return searched(args, spec, words)
     except Failed as error:  # the others are measured all the same
         say(error)
-        return {"kernel": spec.stem, "failed": str(error), "verified": False}
+        return {"kernel": spec.stem, "language": spec.parent.name, "failed": str(error), "verified": False}
 
 
 def measure(args):

@@ -87,7 +87,8 @@ Module::Module(const std::string& path, int descriptor, std::size_t kernel, std:
   ::dl_iterate_phdr(visit, &found);
   shared_bytes_ = found.shared_bytes;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the loader
-  image_ = {reinterpret_cast<const std::byte*>(found.first), found.last - found.first};
+  if (found.hit)
+    image_ = {reinterpret_cast<const std::byte*>(found.first), found.last - found.first};
   const auto relro_end = found.relro.first + found.relro.second;
   for (auto [begin, size] : found.writable) {
     auto end = begin + size;

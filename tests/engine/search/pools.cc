@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -71,8 +72,9 @@ std::vector<fs::path> pools_in(const fs::path& folder) {
   return out;
 }
 
-/// How much more memory than before this process had at most during `work`.
-std::uint64_t peak_of(const std::function<void()>& work) {
+/// How much more memory than before this process had at most during `work`; nullopt where the
+/// kernel does not begin anew with the most.
+std::optional<std::uint64_t> peak_of(const std::function<void()>& work) {
   const auto status = [](const std::string& key) {
     std::ifstream file("/proc/self/status");
     for (std::string word; file >> word;) {
@@ -84,6 +86,7 @@ std::uint64_t peak_of(const std::function<void()>& work) {
   ::malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5;  // the most is that of now on
   const std::uint64_t before = status("VmRSS:");
+  if (status("VmHWM:") > before + (std::uint64_t{1} << 20U)) return std::nullopt;
   work();
   return std::max(status("VmHWM:"), before) - before;
 }
@@ -144,14 +147,20 @@ TEST_CASE("a snapshot takes no memory that grows with the graph, neither written
   SnapshotParts parts = grown.parts(7);
   parts.keep = [&](StrategyState& state) { state(texts); };
   constexpr std::uint64_t kMost = std::uint64_t{6} << 20U;
-  CHECK(peak_of([&] { save_snapshot(parts, path, false); }) < kMost);
-  CHECK(fs::file_size(folder.path() / "search_state.7.pools") > 4 * kMost);
-  CHECK(fs::file_size(folder.path() / "search_state.7.kept") > kMost);
-  const std::uint64_t graph = peak_of([&] { static_cast<void>(Graph(grown.search.graph())); });
-  CHECK(peak_of([&] { static_cast<void>(load_snapshot(path)); }) < graph + 2 * kMost);
   std::size_t most = 0;
   write_pools(grown.search.graph(), [&](auto piece) { most = std::max(most, piece.size()); });
   CHECK(most <= std::size_t{1} << 19U);
+  const auto saved = peak_of([&] { save_snapshot(parts, path, false); });
+  if (!saved) {
+    MESSAGE("skipped: this kernel does not tell how much memory a part of a process takes");
+    return;
+  }
+  CHECK(*saved < kMost);
+  CHECK(fs::file_size(folder.path() / "search_state.7.pools") > 4 * kMost);
+  CHECK(fs::file_size(folder.path() / "search_state.7.kept") > kMost);
+  const auto graph = peak_of([&] { static_cast<void>(Graph(grown.search.graph())); });
+  const auto loaded = peak_of([&] { static_cast<void>(load_snapshot(path)); });
+  CHECK(loaded.value() < graph.value() + 2 * kMost);
 }
 
 TEST_CASE("what is kept beside a large graph is refused where it is missing, cut or altered") {
