@@ -86,9 +86,10 @@ Module::Module(const std::string& path, int descriptor, std::size_t kernel, std:
   found.inside = static_cast<const void*>(exported);
   ::dl_iterate_phdr(visit, &found);
   shared_bytes_ = found.shared_bytes;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the loader
-  if (found.hit)
+  if (found.hit) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the loader
     image_ = {reinterpret_cast<const std::byte*>(found.first), found.last - found.first};
+  }
   const auto relro_end = found.relro.first + found.relro.second;
   for (auto [begin, size] : found.writable) {
     auto end = begin + size;
