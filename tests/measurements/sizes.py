@@ -28,7 +28,9 @@ def two_sizes(path, target):
     scored = [one for one in kernel["workloads"] if one["target"] == target and one.get("role", "score") == "score"][:1]
     if not scored:
         raise Failed(f"{path}: no scored workload for {target}")
-    sizes = {arg["name"]: arg["value"] for arg in kernel["io"]["args"] if arg["type"] == "int" and "value" in arg} | scored[0].get("scalars", {})
+    given = scored[0].get("scalars", {})
+    sizes = {arg["name"]: given.get(arg["name"], arg["value"]) for arg in kernel["io"]["args"]
+             if arg["type"] == "int" and "value" in arg and not arg.get("is_meta")}
     name = max(sizes, key=sizes.get)
     kernel["workloads"] = scored
     both = copy.deepcopy(spec)
