@@ -49,7 +49,11 @@ def speedup(args, name, spec, seed, workload, gpu):
     if done.returncode not in (0, 2) or not found:
         raise Failed(f"{name}: exit code {done.returncode}: {last_line(done)}")
     summary = json.loads(found.read_text())
-    return next((one["speedup"] for one in summary["sizes"] if one["workload"] == workload), 1.0), len(summary["versions"]), summary["builds"]
+    if summary["sizes"]:
+        gained = next(one["speedup"] for one in summary["sizes"] if one["workload"] == workload)
+    else:  # of one size the whole speaks
+        gained = summary["speedup"]
+    return gained, len(summary["versions"]), summary["builds"]
 
 
 def row(args, path, seed, gpu):
