@@ -62,6 +62,12 @@ class KernelSpace final : public VariantSpace {
   [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
     return hash128(actions(node)->at(action).instance.move).low;
   }
+  [[nodiscard]] std::uint64_t site(NodeId node, std::uint32_t action) const override {
+    return change_of(actions(node)->at(action).instance).site;
+  }
+  [[nodiscard]] Change grafted(NodeId node) const override {
+    return change_of(content(node)->instance);
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
   [[nodiscard]] const Lattice* lattice() const override;
   void levels(NodeId node, std::span<Level> out) const override;

@@ -14,6 +14,13 @@
 
 namespace warpath {
 
+/// What a move changes: all of it, its name and place, its name.
+[[nodiscard]] inline Change change_of(const MoveInstance& instance) {
+  return {.label = instance.key().low,
+          .site = hash128(instance.move + "@" + instance.site).low,
+          .family = hash128(instance.move).low};
+}
+
 /// The space of a campaign: its nodes are variants of a kernel, made by moves. Adds what a campaign
 /// needs beyond its search. Node 0 is the start of the search. Not thread-safe.
 class VariantSpace : public Space {

@@ -10,6 +10,7 @@
 
 #include "engine/base/statistics.h"
 #include "engine/plugin/policy.h"
+#include "engine/search/change.h"
 #include "engine/search/graph.h"
 #include "engine/search/lattice.h"
 
@@ -52,6 +53,12 @@ class Space {
   [[nodiscard]] virtual std::uint64_t family(NodeId node, std::uint32_t action) const {
     return label(node, action);
   }
+  /// Equal for changes of one kind at one place.
+  [[nodiscard]] virtual std::uint64_t site(NodeId node, std::uint32_t action) const {
+    return label(node, action);
+  }
+  /// What made `node`, a graft.
+  [[nodiscard]] virtual Change grafted(NodeId /*node*/) const { return {}; }
   /// The step from `parent` led to a new node with this key: the space stores its content under the
   /// id `child`, the next one. Not called for grafts.
   virtual void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) = 0;

@@ -46,6 +46,10 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
     return space.family(node, action);
   }
+  [[nodiscard]] std::uint64_t site(NodeId node, std::uint32_t action) const override {
+    return space.site(node, action);
+  }
+  [[nodiscard]] Change change(EdgeId edge) override;
   [[nodiscard]] NodeId twin(NodeId node) const override {
     return index(node) < twins.size() ? twins[index(node)] : kNoNode;
   }

@@ -10,6 +10,16 @@ std::uint32_t Search::Impl::actions(NodeId node) {
   return nodes[node].action_count;
 }
 
+Change Search::Impl::change(EdgeId edge) {
+  const std::uint32_t action = nodes[edge].action;
+  if (action == kGraft) return space.grafted(nodes.target(edge));
+  const NodeId from = nodes.source(edge);
+  if (action >= actions(from)) return {};
+  return {.label = space.label(from, action),
+          .site = space.site(from, action),
+          .family = space.family(from, action)};
+}
+
 std::uint32_t Search::Impl::draw_action(NodeId node) {
   constexpr double kUniform = 0.1;  // nothing is out of reach
   const std::uint32_t count = nodes[node].action_count;

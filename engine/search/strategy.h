@@ -9,6 +9,7 @@
 #include "engine/base/registry.h"
 #include "engine/base/rng.h"
 #include "engine/search/action_order.h"
+#include "engine/search/change.h"
 #include "engine/search/graph.h"
 #include "engine/search/lattice.h"
 #include "engine/search/strategy_state.h"
@@ -51,6 +52,10 @@ class Field {
   [[nodiscard]] virtual std::uint64_t label(NodeId node, std::uint32_t action) const = 0;
   /// Space::family.
   [[nodiscard]] virtual std::uint64_t family(NodeId node, std::uint32_t action) const = 0;
+  /// Space::site.
+  [[nodiscard]] virtual std::uint64_t site(NodeId node, std::uint32_t action) const = 0;
+  /// What the step of an edge changes; nothing that is known of a jump.
+  [[nodiscard]] virtual Change change(EdgeId edge) = 0;
   /// Evaluation::twin; kNoNode also of nodes in flight.
   [[nodiscard]] virtual NodeId twin(NodeId node) const = 0;
 

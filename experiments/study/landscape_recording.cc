@@ -53,6 +53,9 @@ class LandscapeWalk final : public Recording::Walk {
     return landscape_.has_kinds() ? landscape_.group(static_cast<int>(action))
                                   : label(node, action);
   }
+  [[nodiscard]] std::uint64_t site(NodeId node, std::uint32_t action) const override {
+    return family(node, action);
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
     WARPATH_CHECK(index(child) == nodes_.size());
     const Made made = MoveLandscape::apply(at(parent).made, static_cast<int>(step.action));

@@ -37,6 +37,10 @@ class GraphWalk final : public Recording::Walk {
   [[nodiscard]] std::uint64_t family(NodeId node, std::uint32_t action) const override {
     return hash128(graph_.node(row(node)).actions[action].instance.move).low;
   }
+  [[nodiscard]] std::uint64_t site(NodeId node, std::uint32_t action) const override {
+    return change_of(graph_.node(row(node)).actions[action].instance).site;
+  }
+  [[nodiscard]] Change grafted(NodeId node) const override { return change_of(instance(node)); }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 
   [[nodiscard]] std::uint32_t size() const override {

@@ -105,6 +105,12 @@ constexpr MoveFamily kFamilies[] = {
     {.name = "idle_threes", .help = "one of three moves is to be made and closes the others, eight times, a quarter of the variants fail, among many that seem to gain or to lose a little",
      .epistasis = Epistasis::choices, .moves = 54, .depth = 8, .group = 3, .failure = 0.25,
      .neutral = 0.7, .jitter = 0.002, .exclusive = true, .kinds = true},
+    {.name = "coupled", .help = "one of three moves is to be made and closes the others, at four pairs of places; which is best at one depends on the other's; among many that seem to gain or to lose a little",
+     .epistasis = Epistasis::coupled, .moves = 60, .depth = 8, .group = 3, .failure = 0.05,
+     .neutral = 0.8, .jitter = 0.001, .exclusive = true, .kinds = true},
+    {.name = "coupled_fours", .help = "one of four moves is to be made and closes the others, at three pairs of places; which is best at one depends on the other's; a fifth of the variants fail",
+     .epistasis = Epistasis::coupled, .moves = 48, .depth = 6, .group = 4, .failure = 0.2,
+     .neutral = 0.7, .jitter = 0.002, .exclusive = true, .kinds = true},
 };
 // clang-format on
 
@@ -129,7 +135,14 @@ void MoveLandscape::note_groups(std::size_t useful) {
     Made all = 0;
     for (const int move : tables_[t].moves) all = apply(all, move);
     if (t >= useful) useless_ |= all;
-    for (const int move : tables_[t].moves) groups_[static_cast<std::size_t>(move)] = all;
+    const bool coupled = family_.epistasis == Epistasis::coupled && t < useful;
+    const std::size_t size = coupled ? tables_[t].moves.size() / 2 : tables_[t].moves.size();
+    for (std::size_t i = 0; i < tables_[t].moves.size(); i += size) {
+      const std::span<const int> group = std::span(tables_[t].moves).subspan(i, size);
+      Made made = 0;
+      for (const int move : group) made = apply(made, move);
+      for (const int move : group) groups_[static_cast<std::size_t>(move)] = made;
+    }
   }
   for (std::size_t t = useful; t < tables_.size(); ++t)
     groups_[static_cast<std::size_t>(tables_[t].moves.front())] = useless_;
@@ -139,6 +152,18 @@ void MoveLandscape::scale(double factor) {
   for (Table& table : tables_) {
     for (double& g : table.gains) g *= factor;
   }
+}
+
+/// Two places with a choice each: alone each choice gains up to half of all, two together anything
+/// up to nine tenths, and the first ones all. More than one at a place gain nothing.
+void MoveLandscape::couple(Table& table, double all, Rng& rng) const {
+  const auto group = static_cast<unsigned>(family_.group);
+  for (std::size_t row = 1; row < table.gains.size(); ++row) {
+    const std::size_t here = row & ((std::size_t{1} << group) - 1), there = row >> group;
+    if (std::popcount(here) > 1 || std::popcount(there) > 1) continue;
+    table.gains[row] = all * (here == 0 || there == 0 ? 0.5 : 0.9) * rng.uniform();
+  }
+  table.gains[(std::size_t{1} << group) + 1] = all;
 }
 
 /// Useful moves in groups, then useless ones, over a random numbering.
@@ -159,11 +184,21 @@ void MoveLandscape::add_groups() {
     const bool single = singles > 0;
     const bool pair = family_.epistasis == Epistasis::pairs && !single;
     const bool choice = family_.epistasis == Epistasis::choices;
-    const int size = choice ? family_.group : std::min(left, single ? 1 : pair ? 2 : family_.group);
+    const bool coupled = family_.epistasis == Epistasis::coupled;
+    const int size = coupled  ? 2 * family_.group
+                     : choice ? family_.group
+                              : std::min(left, single ? 1
+                                               : pair ? 2
+                                                      : family_.group);
     if (single) --singles;
-    left -= choice ? 1 : size;
+    left -= coupled ? 2 : choice ? 1 : size;
     Table table = take(size);
     const double all = std::exp(rng.normal()) * size;
+    if (coupled) {
+      couple(table, all, rng);
+      tables_.push_back(std::move(table));
+      continue;
+    }
     const std::size_t full = table.gains.size() - 1;
     std::vector<double> values;  // of choices, a group's first the best
     for (int i = 0; choice && i < size; ++i) values.push_back(i == 0 ? all : all * rng.uniform());

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/rng.h"
 #include "engine/plugin/outcome.h"
 
 namespace warpath {
@@ -17,7 +18,8 @@ enum class Epistasis : std::uint8_t {
   chain,       ///< a move of a group gains after those before it, and loses until then
   keyed,       ///< the other moves of a group gain once its first, which gains nothing, is made
   choices,     ///< moves of a group stand for each other: the best made counts, more than one cost
-  nk,          ///< each move's contribution depends on `ruggedness` others
+  coupled,  ///< choices, in pairs of places: what is best at one depends on the choice at the other
+  nk,       ///< each move's contribution depends on `ruggedness` others
 };
 
 /// What is known of a move before it was tried.
@@ -32,14 +34,14 @@ struct MoveFamily {
   bool reversible = false;
   int moves = 24;        ///< 2 to 60; nk: 2 to 20
   int depth = 10;        ///< moves from the root to the optimum; nk: as it turns out
-  int group = 2;         ///< moves in a group, all but pairs and nk
+  int group = 2;         ///< moves in a group, all but pairs and nk; coupled: at a place
   int ruggedness = 3;    ///< nk
   double failure = 0.1;  ///< share of the variants that fail
   double neutral = 0.3;  ///< share of the useless moves that change nothing; the others lose
   /// Standard deviation of what each variant adds to ln(time): the moves that change nothing then
   /// change the code, and seem to gain or to lose. 0: equal code and equal times.
   double jitter = 0;
-  bool exclusive = false;  ///< choices: of a group one move alone can be made
+  bool exclusive = false;  ///< choices, coupled: of a group one move alone can be made
   bool kinds = false;      ///< moves of a group are of a kind (Space::family), all useless ones too
 };
 
@@ -79,7 +81,7 @@ class MoveLandscape {
   [[nodiscard]] double gain(Made made) const;
   /// Equal for variants that differ in moves that change neither time nor code only.
   [[nodiscard]] Made code(Made made) const { return family_.jitter > 0 ? made : made & ~neutral_; }
-  /// The moves of a move's group, itself included; of a useless one all useless ones.
+  /// The moves of a move's group (coupled: place), itself included; of a useless one all useless.
   [[nodiscard]] Made group(int move) const { return groups_[static_cast<std::size_t>(move)]; }
   [[nodiscard]] bool has_kinds() const { return family_.kinds; }
   /// kRootNs at the root.
@@ -101,6 +103,7 @@ class MoveLandscape {
   };
   void add_groups();
   void note_groups(std::size_t useful);
+  void couple(Table& table, double all, Rng& rng) const;
   void add_nk();
   void choose_safe_path();
   void find_optimum_exhaustively();

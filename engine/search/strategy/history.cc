@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -14,8 +13,10 @@
 #include "engine/plugin/options.h"
 #include "engine/search/move_gains.h"
 #include "engine/search/node_table.h"
+#include "engine/search/relinking.h"
 #include "engine/search/sorted_blocks.h"
 #include "engine/search/strategy/history_options.h"
+#include "engine/search/survey.h"
 #include "register_strategies.h"
 
 namespace warpath {
@@ -30,7 +31,8 @@ namespace {
 /// Where the best has nothing left, every other evaluation is a dive's: it descends from a node of
 /// the way to the best, first by a move of any kind, then by a softmax of gains, known ones of
 /// known children and expected ones of untried moves, through losses, until it has found nothing
-/// better for a while.
+/// better for a while. A share of the dives makes the way again with another step of the same kind
+/// before that (Relinking).
 ///
 /// What differs by no more than a margin is equal: it is no new best, and a node whose moves
 /// promise no more than that is put off unless it is the best. Measurements of hundreds of variants
@@ -93,6 +95,7 @@ class History final : public Strategy {
     NodeId node = kNoNode;
     std::optional<double> gain;  // nullopt: in flight
     std::uint64_t family = 0;    // of the move that leads there
+    EdgeId edge = kNoEdge;       // to it
   };
   /// A node whose moves were asked for.
   struct Place {
@@ -118,7 +121,8 @@ class History final : public Strategy {
     double most = 0;            // greatest reward
     int since = 0;              // evaluations since that
     bool begins = false;        // its first step is to come
-    void keep(StrategyState& state) { state(nodes, at, pending, most, since, begins); }
+    Relinking relinking;
+    void keep(StrategyState& state) { state(nodes, at, pending, most, since, begins, relinking); }
   };
 
   /// A new node by best first.
@@ -230,19 +234,15 @@ class History final : public Strategy {
   }
 
   void begin_dive(Field& field) {
-    if (way_.empty() || way_.front() != best_) {
-      way_.assign(1, best_);
-      for (NodeId node = best_; node != kRoot;) {
-        const NodeId from = creator(field, node);
-        const double change = field.worth(node) - field.worth(from);
-        if (from == kRoot || std::abs(change) > options_.history_margin) way_.push_back(from);
-        node = from;
-      }
-    }
-    dive_ = {.nodes = std::move(dive_.nodes)};  // for its capacity
+    if (way_.empty() || way_.front().node != best_)
+      way_ = way_of(field, best_, options_.history_margin);
+    dive_ = {.nodes = std::move(dive_.nodes), .relinking = {}};  // for its capacity
     dive_.nodes.clear();
-    enter(field, way_[field.rng().below(way_.size())]);
+    const std::size_t at = field.rng().below(way_.size());
+    enter(field, way_[at].node);
     dive_.begins = true;
+    if (at > 0 && field.rng().uniform() < options_.history_relink)
+      dive_.relinking.begin(changes_from(field, way_, at));
   }
 
   void enter(Field& field, NodeId node) {
@@ -259,6 +259,7 @@ class History final : public Strategy {
   struct Step {
     NodeId known = kNoNode;       // a child, or
     std::ptrdiff_t untried = -1;  // place of a move among the untried; -1: none
+    EdgeId edge = kNoEdge;        // to the child
     double gain = 0;              // known or expected
     std::uint64_t family = 0;
   };
@@ -266,9 +267,9 @@ class History final : public Strategy {
     steps_.clear();
     Place& here = place(field, node);
     take_in_children(field, node, here);
-    for (const auto& [child, gain, family] : here.children) {
+    for (const auto& [child, gain, family, edge] : here.children) {
       if (gain && !std::ranges::binary_search(dive_.nodes, child))
-        steps_.push_back({.known = child, .gain = *gain, .family = family});
+        steps_.push_back({.known = child, .edge = edge, .gain = *gain, .family = family});
     }
     const std::vector<NodeMove>& moves = here.untried;
     if (moves.empty()) return steps_;
@@ -288,6 +289,12 @@ class History final : public Strategy {
   /// step of a dive is one of any family, whatever that gained.
   Step choose_in_dive(Field& field) {
     const std::vector<Step>& steps = steps_from(field, dive_.at);
+    if (dive_.relinking.under_way()) {
+      if (const std::ptrdiff_t next = relink(field, steps); next >= 0) {
+        dive_.begins = false;
+        return steps[static_cast<std::size_t>(next)];
+      }
+    }
     const bool first = std::exchange(dive_.begins, false);
     std::unordered_map<std::uint64_t, double> count;  // by family
     for (std::size_t i = 0; first && i < steps.size(); ++i) ++count[steps[i].family];
@@ -306,6 +313,23 @@ class History final : public Strategy {
     return out;
   }
 
+  std::ptrdiff_t relink(Field& field, const std::vector<Step>& steps) {
+    const std::vector<NodeMove>& moves = places_[dive_.at].untried;
+    std::vector<Relinking::Step> open;
+    open.reserve(steps.size());
+    for (const Step& step : steps) {
+      if (step.untried < 0) {
+        open.push_back({.change = field.change(step.edge), .gain = step.gain});
+        continue;
+      }
+      const NodeMove& move = moves[static_cast<std::size_t>(step.untried)];
+      const std::uint64_t site = field.site(dive_.at, move.action);
+      open.push_back({.change = {.label = move.label, .site = site, .family = move.family},
+                      .gain = step.gain});
+    }
+    return dive_.relinking.next(open, field.rng());
+  }
+
   static std::uint64_t family_of(Field& field, NodeId node, std::uint32_t action) {
     return action < field.actions(node) ? field.family(node, action) : 0;  // none: a graft
   }
@@ -318,7 +342,8 @@ class History final : public Strategy {
       for (; edge != kNoEdge; edge = graph[edge].next_out)
         place.children.push_back({.node = graph.target(edge),
                                   .gain = std::nullopt,
-                                  .family = family_of(field, node, graph[edge].action)});
+                                  .family = family_of(field, node, graph[edge].action),
+                                  .edge = edge});
       place.last_out = last;
       place.waits = true;
     }
@@ -350,30 +375,12 @@ class History final : public Strategy {
     return arrival;
   }
 
-  /// Moves of the root to begin with: more where its priors tell less of their kinds.
   [[nodiscard]] double initial(Field& field) {
-    if (initial_ >= 0) return initial_;
-    std::map<std::uint64_t, double> kinds;  // P(s,a) by family
-    double entropy = 0;
-    const auto count = [&](double p) { entropy -= p > 0 ? p * std::log(p) : 0; };
-    double most = 0;
-    const std::uint32_t actions = field.actions(kRoot);
-    for (std::uint32_t rank = 0; rank < actions; ++rank) {
-      const auto [action, prior] = field.ranked(kRoot, rank);
-      const auto p = static_cast<double>(prior);
-      most = std::max(most, p);
-      const std::uint64_t kind = field.family(kRoot, action);
-      if (2 * p > most && !kinds.contains(kind)) survey_.push_back(action);
-      if (kind != 0)
-        kinds[kind] += p;
-      else
-        count(p);
+    if (initial_ < 0) {
+      Survey survey = survey_of_root(field, options_.history_initial);
+      initial_ = survey.moves;
+      survey_ = std::move(survey.actions);
     }
-    for (const auto& [kind, p] : kinds) count(p);
-    initial_ = options_.history_initial * std::exp(entropy / 2);
-    if (static_cast<double>(survey_.size()) > initial_)
-      survey_.resize(static_cast<std::size_t>(initial_));
-    std::ranges::reverse(survey_);
     return initial_;
   }
 
@@ -464,17 +471,14 @@ class History final : public Strategy {
   Dive dive_;
   std::vector<Step> steps_;  // kept for its capacity
   NodeId best_ = kRoot;
-  std::vector<NodeId>
-      way_;  // a best node, and those on the way to it before a step that changed something
+  std::vector<WayStep> way_;    // to a best node, of steps that changed something
   std::uint64_t put_offs_ = 0;  // families that were put off at a place
   // evaluations since the best improved
   double away_ = 0;   // of moves of other nodes, by best first
   double dived_ = 0;  // by dives
   double root_trials_ = 0;
-  double initial_ = -1;  // not known yet
-  // actions of the root before all else, the last first: the likeliest of each kind of which the
-  // priors do not say that it is half as likely as another
-  std::vector<std::uint32_t> survey_;
+  double initial_ = -1;                // Survey::moves; not known yet
+  std::vector<std::uint32_t> survey_;  // what is left of Survey::actions
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct HistoryOptions {
   double history_dives = 2;
   double history_temperature = 0.05;
   double history_margin = 0.005;
+  double history_relink = 0.5;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
     using O = HistoryOptions;
@@ -53,6 +54,12 @@ struct HistoryOptions {
       OptionText{"history_margin",
                  "history: logarithm of a ratio of times; what gains no more gains nothing",
                  "docs/search.md"},
+      Range{0.0, 1.0});
+    v(&O::history_relink,
+      OptionText{"history_relink",
+                 "history: share of dives that make another step of the same kind on the way to "
+                 "the best, and then the rest of it",
+                 "Glover 1996"},
       Range{0.0, 1.0});
   }
 };
