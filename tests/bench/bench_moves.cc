@@ -1,11 +1,18 @@
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "engine/base/rng.h"
+#include "engine/json/json_reader.h"
 #include "engine/run/kernel_space.h"
 #include "engine/spec/spec_load.h"
+#include "moves/model/facts.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/syntax/unit.h"
 #include "register_moves.h"
 
 namespace {
@@ -83,6 +90,38 @@ void bm_node(benchmark::State& bench, const std::string& name, bool carries) {
   }
   bench.counters["actions"] = static_cast<double>(priors.size());
 }
+
+std::vector<std::string> kernel_sources() {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  for (const char* const folder : {"/specs", "/tests/data/idioms"}) {
+    for (const fs::directory_entry& file :
+         fs::directory_iterator(WARPATH_SOURCE_ROOT + std::string(folder)))
+      if (file.path().extension() == ".cu")
+        out.push_back(read_text_file(file.path().string(), 1 << 20, "a kernel"));
+  }
+  return out;
+}
+
+/// The syntax trees of kernels, and, if wanted, what is known of each.
+void bm_parse(benchmark::State& bench, bool facts) {
+  const std::vector<std::string> sources = kernel_sources();
+  std::int64_t bytes = 0;
+  for (auto _ : bench) {
+    for (const std::string& source : sources) {
+      bytes += std::ssize(source);
+      const model::Unit unit = model::parse(source);
+      for (const model::Function* function : unit.functions()) {
+        if (facts && function->is_global && function->body != nullptr)
+          benchmark::DoNotOptimize(model::analyse(unit, *function, {.parameters_apart = true}));
+      }
+    }
+  }
+  bench.SetBytesProcessed(bytes);
+}
+
+BENCHMARK_CAPTURE(bm_parse, tree, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_parse, tree_and_facts, true)->Unit(benchmark::kMillisecond);
 
 BENCHMARK_CAPTURE(bm_propose, softmax_scaled, std::string("softmax_scaled"))
     ->Unit(benchmark::kMillisecond);
