@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -92,9 +93,12 @@ void indent_lines(std::string_view source,
                   std::size_t end,
                   std::string_view indent,
                   std::vector<Edit>& edits) {
+  const std::size_t others = edits.size();
   for (std::size_t at = begin; at < end;) {
     const std::size_t stop = std::min(source.find('\n', at), source.size());
-    if (stop > at && source[at] != '\r') edits.push_back({at, at, std::string(indent)});
+    const auto replaces = [&](const Edit& edit) { return edit.begin < at && at < edit.end; };
+    const bool stays = std::ranges::none_of(std::span(edits).first(others), replaces);
+    if (stays && stop > at && source[at] != '\r') edits.push_back({at, at, std::string(indent)});
     at = stop + 1;
   }
 }

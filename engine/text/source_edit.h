@@ -46,8 +46,8 @@ class ConflictingEdits : public std::runtime_error {
 /// "\r\n" if the source's first line ends with it, otherwise "\n".
 [[nodiscard]] std::string_view line_end(std::string_view source);
 
-/// Adds edits that insert `indent` before each non-empty line of [begin, end); `begin` counts as
-/// the start of a line.
+/// Adds edits that insert `indent` before each non-empty line of [begin, end) that does not begin
+/// within what one of `edits` replaces; `begin` counts as the start of a line.
 void indent_lines(std::string_view source,
                   std::size_t begin,
                   std::size_t end,

@@ -295,7 +295,6 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
               fill;
   const std::string fill_steps = "for (int " + e + " = " + thread + "; " + start + " + " + e +
                                  " < " + last + "; " + e + " += " + threads + ")";
-  std::vector<Span> replaced;
   if (values) {
     auto found = step_values(kernel, loop,
                              {.size = size,
@@ -310,7 +309,6 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
     if (!found) return std::nullopt;
     head += found->declared, fill += found->filled, bytes += found->bytes;
     edits.insert(edits.end(), found->edits.begin(), found->edits.end());
-    replaced = std::move(found->replaced);
   }
   const Stream plain;  // an element a step
   const Stream* before = nullptr;
@@ -380,16 +378,10 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   const Stmt* top = loop.stmt->pragma != nullptr ? loop.stmt->pragma : loop.stmt;
   const std::size_t begin = line_of_statement(unit.source(), top->span.begin);
   edits.push_back({begin, begin, head});
-  std::vector<Edit> indented;
-  indent_lines(unit.source(), begin, loop.stmt->span.end, step, indented);
-  std::erase_if(indented, [&](const Edit& edit) {
-    return std::ranges::any_of(replaced,
-                               [&](Span s) { return s.begin < edit.begin && edit.begin < s.end; });
-  });
-  edits.insert(edits.end(), indented.begin(), indented.end());
   edits.push_back(
       {loop.stmt->header.begin, loop.stmt->header.end,
        "for (" + type + " " + j + " = " + start + "; " + j + " < " + last + "; " + j + "++)"});
+  indent_lines(unit.source(), begin, loop.stmt->span.end, step, edits);
   edits.push_back({loop.stmt->span.end, loop.stmt->span.end,
                    "\n" + pad + step + "__syncthreads();\n" + pad + "}"});
   if (!active.empty()) {

@@ -174,7 +174,6 @@ std::optional<StepValues> step_values(const KernelModel& kernel,
       }
       if (at + 1 == all.end() || std::ranges::find(found, *(at + 1)) == found.end()) break;
     }
-    out.replaced.push_back({first.begin, last.end});
     out.edits.push_back({first.begin, last.end, read});
   }
   out.filled += stored;

@@ -29,7 +29,6 @@ struct StepValues {
   std::string declared;     ///< arrays in shared memory
   std::string filled;       ///< the loop that fills them, without its last brace
   std::vector<Edit> edits;  ///< the body that reads them; what else would change in it goes
-  std::vector<model::Span> replaced;
   std::int64_t bytes = 0;
 };
 

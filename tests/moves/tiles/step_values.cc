@@ -151,6 +151,17 @@ TEST_CASE("a stream in a guard around the rest of the kernel is staged as behind
     CHECK_FALSE(MovePath(kernel(body)).tried("smem_tile_stage@stream:0(tile=32)").empty());
 }
 
+TEST_CASE("a loop whose header, or a load, stands on several lines is staged") {
+  for (const char* const head :
+       {"for (int j = 0;\n  j < m;\nj++)", "for (\nint j = 0; j < m\n; j++)"}) {
+    CAPTURE(head);
+    MovePath path(loop_kernel("float u = t\n[\nj];", "s += u * x[i];", head));
+    path.step("smem_tile_stage@stream:0(tile=32)").runs();
+    CHECK(path.has("for (int j = j0; j < j_last; j++) {"));
+    CHECK(path.has("float u = t_tile[j - j0];"));
+  }
+}
+
 TEST_CASE("a block of two axes stages what it streams") {
   const MovePath grid(test::kernel_under_test(
       "extern \"C\" __global__ void k(float* y, const float* t, int w, int h, int m) {\n  int c = "
