@@ -107,7 +107,7 @@ std::vector<std::string> kernel_sources() {
 void bm_parse(benchmark::State& bench, bool facts) {
   const std::vector<std::string> sources = kernel_sources();
   std::int64_t bytes = 0;
-  for (auto _ : bench) {
+  while (bench.KeepRunning()) {
     for (const std::string& source : sources) {
       bytes += std::ssize(source);
       const model::Unit unit = model::parse(source);
