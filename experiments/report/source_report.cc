@@ -126,9 +126,8 @@ void print_source_reports(std::span<const std::string> files) {
                                            : static_cast<double>(totals.clear_kernels) /
                                                  static_cast<double>(totals.kernels);
   std::printf(
-      "%zu files, %zu kernels, %zu without opaque span (%s), parsed at %.1f MB/s, with the facts "
-      "of "
-      "the kernels %.1f\n",
+      "%zu files, %zu kernels, %zu without opaque span (%s), parsed at %.1f MB/s, with the "
+      "facts of the kernels %.1f\n",
       totals.files, totals.kernels, totals.clear_kernels, percent_text(share, 2).c_str(),
       totals.megabytes_in(totals.parse_seconds),
       totals.megabytes_in(totals.parse_seconds + totals.facts_seconds));

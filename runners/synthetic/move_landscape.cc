@@ -132,9 +132,6 @@ MoveLandscape::MoveLandscape(const MoveFamily& family, MovePrior prior, std::uin
 void MoveLandscape::note_groups(std::size_t useful) {
   groups_.resize(static_cast<std::size_t>(family_.moves));
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    Made all = 0;
-    for (const int move : tables_[t].moves) all = apply(all, move);
-    if (t >= useful) useless_ |= all;
     const bool coupled = family_.epistasis == Epistasis::coupled && t < useful;
     const std::size_t size = coupled ? tables_[t].moves.size() / 2 : tables_[t].moves.size();
     for (std::size_t i = 0; i < tables_[t].moves.size(); i += size) {
@@ -142,6 +139,7 @@ void MoveLandscape::note_groups(std::size_t useful) {
       Made made = 0;
       for (const int move : group) made = apply(made, move);
       for (const int move : group) groups_[static_cast<std::size_t>(move)] = made;
+      if (t >= useful) useless_ |= made;
     }
   }
   for (std::size_t t = useful; t < tables_.size(); ++t)
