@@ -21,12 +21,14 @@ using Term = Polynomial::Term;
 bool precedes(const Factors& a, const Factors& b) {
   if (a.size() != b.size()) return a.size() > b.size();
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
     if (const int order = a[i]->text.compare(b[i]->text); order != 0) return order < 0;
   }
   return false;
 }
 bool same(const Factors& a, const Factors& b) {
-  return !precedes(a, b) && !precedes(b, a);
+  return std::ranges::equal(
+      a, b, [](const auto& p, const auto& q) { return p == q || p->text == q->text; });
 }
 
 std::string_view without_version(std::string_view text) {
@@ -97,35 +99,67 @@ bool contains_word(std::string_view atom, std::string_view name) {
 
 }  // namespace
 
-/// Brings any list of terms into canonical form.
+/// Brings lists of terms into canonical form.
 class PolynomialBuilder {
  public:
+  /// Terms in any order.
   static Polynomial build(std::vector<Term> terms) {
-    std::stable_sort(terms.begin(), terms.end(),
-                     [](const Term& a, const Term& b) { return precedes(a.factors, b.factors); });
-    Polynomial out;
+    std::stable_sort(terms.begin(), terms.end(), in_order);
+    return joined(std::move(terms));
+  }
+  static Polynomial sum(const Polynomial& a, const Polynomial& b) {
+    std::vector<Term> terms;
+    terms.reserve(a.terms().size() + b.terms().size());
+    std::ranges::merge(a.terms(), b.terms(), std::back_inserter(terms), in_order);
+    return joined(std::move(terms));
+  }
+  static Polynomial scaled(const Polynomial& a, std::int64_t scale) {
+    std::vector<Term> terms = a.terms();
     for (Term& term : terms) {
-      if (!out.terms_.empty() && same(out.terms_.back().factors, term.factors)) {
-        if (__builtin_add_overflow(out.terms_.back().coefficient, term.coefficient,
-                                   &out.terms_.back().coefficient))
-          return Polynomial::unknown();
-      } else {
-        out.terms_.push_back(std::move(term));
-      }
+      if (__builtin_mul_overflow(term.coefficient, scale, &term.coefficient))
+        return Polynomial::unknown();
     }
-    std::erase_if(out.terms_, [](const Term& t) { return t.coefficient == 0; });
-    if (out.terms_.size() > kMaxTerms) return Polynomial::unknown();
-    return out;
+    return joined(std::move(terms));
   }
   static Polynomial unknown() {
     Polynomial out;
     out.known_ = false;
     return out;
   }
+
+ private:
+  static bool in_order(const Term& a, const Term& b) { return precedes(a.factors, b.factors); }
+
+  /// Terms in order.
+  static Polynomial joined(std::vector<Term> terms) {
+    std::size_t kept = 0;
+    for (Term& term : terms) {
+      if (kept > 0 && same(terms[kept - 1].factors, term.factors)) {
+        if (__builtin_add_overflow(terms[kept - 1].coefficient, term.coefficient,
+                                   &terms[kept - 1].coefficient))
+          return Polynomial::unknown();
+      } else {
+        if (&terms[kept] != &term) terms[kept] = std::move(term);
+        ++kept;
+      }
+    }
+    terms.resize(kept);
+    std::erase_if(terms, [](const Term& t) { return t.coefficient == 0; });
+    if (terms.size() > kMaxTerms) return Polynomial::unknown();
+    Polynomial out;
+    if (!terms.empty()) out.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms));
+    return out;
+  }
 };
 
+const std::vector<Term>& Polynomial::terms() const {
+  static const std::vector<Term> none;
+  return terms_ != nullptr ? *terms_ : none;
+}
+
 Polynomial::Polynomial(std::int64_t constant) {
-  if (constant != 0) terms_.push_back({{}, constant});
+  if (constant != 0)
+    terms_ = std::make_shared<const std::vector<Term>>(std::vector<Term>{{{}, constant}});
 }
 
 Polynomial Polynomial::name(std::string_view name) {
@@ -138,66 +172,75 @@ Polynomial Polynomial::unknown() {
 }
 
 std::optional<std::int64_t> Polynomial::constant() const {
-  if (!known_ || terms_.size() > 1 || (terms_.size() == 1 && !terms_[0].factors.empty()))
+  if (!known_ || terms().size() > 1 || (terms().size() == 1 && !terms()[0].factors.empty()))
     return std::nullopt;
-  return terms_.empty() ? 0 : terms_[0].coefficient;
+  return terms().empty() ? 0 : terms()[0].coefficient;
 }
 
 std::int64_t Polynomial::constant_term() const {
-  return !terms_.empty() && terms_.back().factors.empty() ? terms_.back().coefficient : 0;
+  return !terms().empty() && terms().back().factors.empty() ? terms().back().coefficient : 0;
 }
 
 std::optional<std::string> Polynomial::as_name() const {
-  if (!known_ || terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].factors.size() != 1)
+  if (!known_ || terms().size() != 1 || terms()[0].coefficient != 1 ||
+      terms()[0].factors.size() != 1)
     return std::nullopt;
-  const Atom& atom = *terms_[0].factors[0];
+  const Atom& atom = *terms()[0].factors[0];
   return atom.op.empty() ? std::optional(atom.text) : std::nullopt;
 }
 
 namespace {
 
-/// a / c * c + a % c is a, also with a factor on both.
-Polynomial with_joined_quotients(const Polynomial& p) {
+/// A factor that is the operation; null if there is none.
+const Atom* factor_of(const Polynomial& p, std::string_view op, auto&& wanted) {
   for (const Term& term : p.terms()) {
     for (const auto& factor : term.factors) {
-      if (factor->op != "%") continue;
-      const Polynomial quotient = Polynomial::operation("/", factor->operands);
-      const auto text = quotient.is_known() && quotient.terms().size() == 1 &&
-                                quotient.terms()[0].factors.size() == 1
-                            ? quotient.terms()[0].factors[0]->text
-                            : std::string();
-      if (text.empty() || p.degree(factor->text) != 1 || p.degree(text) != 1) continue;
-      const Polynomial times = p.coefficient_of(factor->text);
-      if (times.degree(text) != 0 || !(p.coefficient_of(text) == times * factor->operands[1]))
-        continue;
-      return p.without(factor->text).without(text) + times * factor->operands[0];
+      if (factor->op == op && wanted(*factor)) return factor.get();
     }
   }
-  return p;
+  return nullptr;
+}
+
+/// a / c * c + a % c is a, also with a factor on both.
+Polynomial with_joined_quotients(const Polynomial& p) {
+  Polynomial out = p;
+  factor_of(p, "%", [&](const Atom& remainder) {
+    const Atom* const quotient =
+        factor_of(p, "/", [&](const Atom& other) { return other.operands == remainder.operands; });
+    if (quotient == nullptr || p.degree(remainder.text) != 1 || p.degree(quotient->text) != 1)
+      return false;
+    const Polynomial times = p.coefficient_of(remainder.text);
+    if (times.degree(quotient->text) != 0 ||
+        !(p.coefficient_of(quotient->text) == times * remainder.operands[1]))
+      return false;
+    out = p.without(remainder.text).without(quotient->text) + times * remainder.operands[0];
+    return true;
+  });
+  return out;
 }
 
 }  // namespace
 
 Polynomial operator+(const Polynomial& a, const Polynomial& b) {
   if (!a.known_ || !b.known_) return Polynomial::unknown();
-  std::vector<Term> terms = a.terms_;
-  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
-  return with_joined_quotients(PolynomialBuilder::build(std::move(terms)));
+  return with_joined_quotients(PolynomialBuilder::sum(a, b));
 }
 
 Polynomial Polynomial::operator-() const {
-  return Polynomial(-1) * *this;
+  return known_ ? PolynomialBuilder::scaled(*this, -1) : unknown();
 }
 Polynomial operator-(const Polynomial& a, const Polynomial& b) {
   return a + (-b);
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
-  if (!a.known_ || !b.known_ || a.terms_.size() * b.terms_.size() > kMaxTerms)
+  if (!a.known_ || !b.known_ || a.terms().size() * b.terms().size() > kMaxTerms)
     return Polynomial::unknown();
+  if (const auto scale = a.constant()) return PolynomialBuilder::scaled(b, *scale);
+  if (const auto scale = b.constant()) return PolynomialBuilder::scaled(a, *scale);
   std::vector<Term> terms;
-  for (const Term& x : a.terms_) {
-    for (const Term& y : b.terms_) {
+  for (const Term& x : a.terms()) {
+    for (const Term& y : b.terms()) {
       Term product;
       if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient))
         return Polynomial::unknown();
@@ -212,10 +255,11 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
 }
 
 bool operator==(const Polynomial& a, const Polynomial& b) {
-  if (!a.known_ || !b.known_ || a.terms_.size() != b.terms_.size()) return false;
-  for (std::size_t i = 0; i < a.terms_.size(); ++i) {
-    if (a.terms_[i].coefficient != b.terms_[i].coefficient ||
-        !same(a.terms_[i].factors, b.terms_[i].factors))
+  if (!a.known_ || !b.known_ || a.terms().size() != b.terms().size()) return false;
+  if (a.terms_ == b.terms_) return true;
+  for (std::size_t i = 0; i < a.terms().size(); ++i) {
+    if (a.terms()[i].coefficient != b.terms()[i].coefficient ||
+        !same(a.terms()[i].factors, b.terms()[i].factors))
       return false;
   }
   return true;
@@ -244,12 +288,12 @@ Polynomial Polynomial::operation(std::string_view op, std::vector<Polynomial> op
       if (y && *y == 0) return unknown();
       if (y && *y == 1) return op == "/" ? a : Polynomial(0);
       if (a.is_zero()) return 0;
-      if (b.terms_.size() == 1) {  // every term a multiple of the divisor
+      if (b.terms().size() == 1) {  // every term a multiple of the divisor
         std::vector<Term> quotient;
-        for (const Term& term : a.terms_) {
-          if (term.coefficient % b.terms_[0].coefficient != 0) break;
-          Term part{{}, term.coefficient / b.terms_[0].coefficient};
-          Factors rest = b.terms_[0].factors;
+        for (const Term& term : a.terms()) {
+          if (term.coefficient % b.terms()[0].coefficient != 0) break;
+          Term part{{}, term.coefficient / b.terms()[0].coefficient};
+          Factors rest = b.terms()[0].factors;
           for (const auto& factor : term.factors) {
             const auto found = std::find_if(rest.begin(), rest.end(),
                                             [&](const auto& f) { return f->text == factor->text; });
@@ -262,7 +306,7 @@ Polynomial Polynomial::operation(std::string_view op, std::vector<Polynomial> op
           if (!rest.empty()) break;
           quotient.push_back(std::move(part));
         }
-        if (quotient.size() == a.terms_.size())
+        if (quotient.size() == a.terms().size())
           return op == "/" ? PolynomialBuilder::build(std::move(quotient)) : Polynomial(0);
       }
     }
@@ -277,7 +321,7 @@ Polynomial Polynomial::operation(std::string_view op, std::vector<Polynomial> op
 Polynomial Polynomial::coefficient_of(std::string_view atom) const {
   if (!known_) return unknown();
   std::vector<Term> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     const auto count = std::count_if(term.factors.begin(), term.factors.end(),
                                      [&](const auto& f) { return f->text == atom; });
     if (count != 1) continue;
@@ -291,7 +335,7 @@ Polynomial Polynomial::coefficient_of(std::string_view atom) const {
 Polynomial Polynomial::without(std::string_view atom) const {
   if (!known_) return unknown();
   std::vector<Term> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     if (std::none_of(term.factors.begin(), term.factors.end(),
                      [&](const auto& f) { return f->text == atom; }))
       out.push_back(term);
@@ -301,7 +345,7 @@ Polynomial Polynomial::without(std::string_view atom) const {
 
 int Polynomial::degree(std::string_view atom) const {
   std::ptrdiff_t most = 0;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     most = std::max(most, std::count_if(term.factors.begin(), term.factors.end(),
                                         [&](const auto& f) { return f->text == atom; }));
   }
@@ -309,7 +353,7 @@ int Polynomial::degree(std::string_view atom) const {
 }
 
 bool Polynomial::hides(std::string_view name) const {
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const auto& factor : term.factors) {
       if (factor->op.empty() && factor->text != name && !names_match(factor->text, name) &&
           contains_word(factor->text, name))
@@ -323,7 +367,7 @@ bool Polynomial::hides(std::string_view name) const {
 }
 
 bool Polynomial::mentions(std::string_view name) const {
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const auto& factor : term.factors) {
       if (factor->op.empty() && names_match(factor->text, name)) return true;
     }
@@ -333,7 +377,7 @@ bool Polynomial::mentions(std::string_view name) const {
 
 std::set<std::string> Polynomial::atoms() const {
   std::set<std::string> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const auto& factor : term.factors) out.insert(factor->text);
   }
   return out;
@@ -341,7 +385,7 @@ std::set<std::string> Polynomial::atoms() const {
 
 std::set<std::string> Polynomial::names() const {
   std::set<std::string> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const auto& factor : term.factors) {
       if (factor->op.empty()) out.insert(std::string(without_version(factor->text)));
       for (const Polynomial& operand : factor->operands) out.merge(operand.names());
@@ -359,7 +403,7 @@ const Atom* Polynomial::operation_atom(std::string_view text) const {
 
 std::vector<const Atom*> Polynomial::operations() const {
   std::vector<const Atom*> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const auto& factor : term.factors) {
       if (factor->op.empty()) continue;
       out.push_back(factor.get());
@@ -380,7 +424,7 @@ Polynomial Polynomial::substituted(
     const std::map<std::string, Polynomial, std::less<>>& values) const {
   if (!known_ || values.empty()) return *this;
   Polynomial out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     Polynomial product(term.coefficient);
     for (const auto& factor : term.factors) {
       if (factor->op.empty()) {
@@ -403,7 +447,7 @@ Polynomial Polynomial::bound(const Bindings& values) const {
   // Of hundreds of constants of a file a polynomial has a few.
   std::map<std::string, Polynomial, std::less<>> numbers;
   const auto collect = [&](const Polynomial& p, const auto& self) -> void {
-    for (const Term& term : p.terms_) {
+    for (const Term& term : p.terms()) {
       for (const auto& factor : term.factors) {
         for (const Polynomial& operand : factor->operands) self(operand, self);
         const auto found = factor->op.empty() ? values.find(factor->text) : values.end();
@@ -424,7 +468,7 @@ std::optional<std::int64_t> Polynomial::evaluate(const Bindings& values) const {
 
 bool Polynomial::divisible_by(std::int64_t n, const Bindings& multiples) const {
   if (!known_ || n <= 0) return false;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     std::int64_t rest = n / std::gcd(n, term.coefficient);
     for (const auto& factor : term.factors) {
       const auto found = multiples.find(factor->text);
@@ -436,13 +480,13 @@ bool Polynomial::divisible_by(std::int64_t n, const Bindings& multiples) const {
 }
 
 bool Polynomial::has_only_positive_terms() const {
-  return known_ &&
-         std::all_of(terms_.begin(), terms_.end(), [](const Term& t) { return t.coefficient > 0; });
+  return known_ && std::all_of(terms().begin(), terms().end(),
+                               [](const Term& t) { return t.coefficient > 0; });
 }
 
 std::optional<Polynomial> Polynomial::divided_by(std::int64_t n) const {
   if (!known_ || n == 0) return std::nullopt;
-  std::vector<Term> out = terms_;
+  std::vector<Term> out = terms();
   for (Term& term : out) {
     if (term.coefficient % n != 0) return std::nullopt;
     term.coefficient /= n;
@@ -452,9 +496,9 @@ std::optional<Polynomial> Polynomial::divided_by(std::int64_t n) const {
 
 std::string Polynomial::key() const {
   if (!known_) return "?";
-  if (terms_.empty()) return "0";
+  if (terms().empty()) return "0";
   std::string out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     const bool negative = term.coefficient < 0;
     if (!out.empty()) {
       out += negative ? " - " : " + ";
@@ -482,11 +526,11 @@ std::string Polynomial::text() const {
 }
 
 std::string Polynomial::factor_text() const {
-  const bool single = terms_.size() <= 1 && key_factor(*this) == key();
-  const bool product = terms_.size() == 1 && terms_[0].coefficient > 0;
-  return single || (product && !terms_[0].factors.empty()) ? text()
-         : terms_.empty()                                  ? "0"
-                                                           : "(" + text() + ")";
+  const bool single = terms().size() <= 1 && key_factor(*this) == key();
+  const bool product = terms().size() == 1 && terms()[0].coefficient > 0;
+  return single || (product && !terms()[0].factors.empty()) ? text()
+         : terms().empty()                                  ? "0"
+                                                            : "(" + text() + ")";
 }
 
 }  // namespace warpath::model

@@ -42,7 +42,7 @@ class Polynomial {
   [[nodiscard]] static Polynomial unknown();
 
   [[nodiscard]] bool is_known() const { return known_; }
-  [[nodiscard]] bool is_zero() const { return known_ && terms_.empty(); }
+  [[nodiscard]] bool is_zero() const { return known_ && terms().empty(); }
   /// Its value if it has no atoms.
   [[nodiscard]] std::optional<std::int64_t> constant() const;
   /// The constant term.
@@ -114,11 +114,11 @@ class Polynomial {
     Factors factors;
     std::int64_t coefficient = 0;
   };
-  [[nodiscard]] const std::vector<Term>& terms() const { return terms_; }
+  [[nodiscard]] const std::vector<Term>& terms() const;
 
  private:
   friend class PolynomialBuilder;
-  std::vector<Term> terms_;
+  std::shared_ptr<const std::vector<Term>> terms_;  // shared by copies; null: none
   bool known_ = true;
 };
 

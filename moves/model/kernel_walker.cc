@@ -148,14 +148,13 @@ void KernelWalker::declaration(const Stmt& s) {
 void KernelWalker::branch(const Stmt& s) {
   if (s.init != nullptr) statement(*s.init);
   if (s.expr != nullptr) expressions_.visit(*s.expr, Mode::read);
-  const VariableValues::Environment before = at_.variables.now();
+  VariableValues::Environment before = at_.variables.now();
   const std::size_t mark = at_.guards.size();
   if (s.expr != nullptr) at_.add_guard(*s.expr, false, s);
   if (s.body != nullptr) statement(*s.body);
   at_.guards.resize(mark);
-  const VariableValues::Environment after_then = at_.variables.now();
   const bool then_leaves = s.body != nullptr && leaves(*s.body);
-  at_.variables.restore(before);
+  VariableValues::Environment after_then = at_.variables.exchange(std::move(before));
   if (s.otherwise != nullptr) {
     if (s.expr != nullptr) at_.add_guard(*s.expr, true, s);
     statement(*s.otherwise);
@@ -163,7 +162,7 @@ void KernelWalker::branch(const Stmt& s) {
   }
   const bool else_leaves = s.otherwise != nullptr && leaves(*s.otherwise);
   if (else_leaves) {
-    at_.variables.restore(after_then);
+    at_.variables.exchange(std::move(after_then));
   } else if (!then_leaves) {
     const VariableValues::Environment limited = limits(s, after_then);
     at_.variables.join(after_then);
@@ -244,7 +243,7 @@ void KernelWalker::loop(const Stmt& s) {
     at_.variables.set(*header.variable, index);
     at_.variables.begin_loop(own);
   }
-  const VariableValues::Environment at_top = at_.variables.now();
+  VariableValues::Environment at_top = at_.variables.now();
   at_.loops.push_back(&l);
   if (s.kind != StmtKind::do_ && s.expr != nullptr) expressions_.visit(*s.expr, Mode::read);
   if (s.body != nullptr) statement(*s.body);
@@ -252,7 +251,7 @@ void KernelWalker::loop(const Stmt& s) {
   if (s.step != nullptr) expressions_.visit(*s.step, Mode::read);
   at_.loops.pop_back();
   if (l.counted) at_.variables.end_loop(own);
-  at_.variables.restore(at_top);
+  at_.variables.exchange(std::move(at_top));
   for (const Write* write : writes) {
     if (!is_inside_declaration(*write->variable, s)) at_.variables.forget(*write->variable);
   }

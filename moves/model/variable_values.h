@@ -1,8 +1,10 @@
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "moves/model/facts_state.h"
 
@@ -11,7 +13,7 @@ namespace warpath::model {
 /// The values of integer variables and pointers at the current place of a walk.
 class VariableValues {
  public:
-  using Environment = std::map<const Declarator*, Value>;
+  using Environment = boost::container::flat_map<const Declarator*, Value>;
 
   explicit VariableValues(KernelFacts& facts)
       : facts_(facts), state_(*facts.state), unit_(*facts.unit) {}
@@ -28,7 +30,9 @@ class VariableValues {
   /// Merges two paths: variables with different values become unknown.
   void join(const Environment& other);
   [[nodiscard]] const Environment& now() const { return environment_; }
-  void restore(const Environment& before) { environment_ = before; }
+  /// Goes on with `other`.
+  /// @return what held until now
+  Environment exchange(Environment other) { return std::exchange(environment_, std::move(other)); }
 
   /// From now on the name stands for `d` in polynomials.
   void claim(const Declarator& d) { owners_.try_emplace(std::string(d.name), &d); }
