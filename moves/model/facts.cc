@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -57,38 +56,56 @@ bool names_a_thread(std::string_view name) {
 }
 
 bool of_thread(const Polynomial& p) {
-  const auto names = p.names();
-  return std::any_of(names.begin(), names.end(), names_a_thread);
+  return std::ranges::any_of(p.terms(), [](const Polynomial::Term& term) {
+    return std::ranges::any_of(term.factors, [](const auto& factor) {
+      return (factor->op.empty() && names_a_thread(factor->text)) ||
+             std::ranges::any_of(factor->operands, of_thread);
+    });
+  });
 }
 
-/// What guards say of threads' indices: for each the polynomials that name one.
-using ThreadBounds = std::map<const Guard*, std::vector<const Polynomial*>>;
+/// What guards say of threads' indices, in order: for each the polynomials that name one.
+using ThreadGuards = std::vector<std::pair<const Guard*, std::vector<const Polynomial*>>>;
 
-ThreadBounds thread_bounds(const KernelFacts& facts) {
-  ThreadBounds out;
+ThreadGuards guards_of_threads(const KernelFacts& facts) {
+  ThreadGuards out;
   for (const auto& guard : facts.guards) {
+    std::vector<const Polynomial*> said;
     for (const Polynomial& p : guard->nonnegative) {
-      if (p.is_known() && of_thread(p)) out[guard.get()].push_back(&p);
+      if (p.is_known() && of_thread(p)) said.push_back(&p);
     }
+    if (!said.empty()) out.emplace_back(guard.get(), std::move(said));
   }
   return out;
 }
 
-/// The exclusive upper bound of `value` that `p` >= 0 says, which names a thread; nullopt if it
-/// says none.
-std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value) {
-  Polynomial rest = p + value + 1;
-  if (!rest.is_known() || of_thread(rest)) return std::nullopt;
-  return rest;
+/// The exclusive upper bounds of `value` that polynomials say which are at least 0.
+std::vector<Polynomial> bounds_of(const Polynomial& value,
+                                  const std::vector<const Polynomial*>& said) {
+  std::vector<Polynomial> out;
+  const Polynomial least = value + 1;
+  for (const Polynomial* p : said) {
+    Polynomial rest = *p + least;
+    if (rest.is_known() && !of_thread(rest)) out.push_back(std::move(rest));
+  }
+  return out;
 }
 
 /// Nothing outside the bound reaches global memory: every access there that stores, or that depends
 /// on `value`'s thread, stands under a guard which says as much. A kernel whose other threads load
 /// or store something may not be run with more of them.
 bool covers_kernel(const KernelFacts& facts,
-                   const ThreadBounds& bounds,
+                   const ThreadGuards& guards,
                    const Polynomial& value,
                    const Polynomial& bound) {
+  std::set<const Guard*> enough;  // whose bound is no greater
+  for (const auto& [guard, said] : guards) {
+    const bool all = std::ranges::any_of(bounds_of(value, said), [&](const Polynomial& other) {
+      const auto slack = (bound - other).constant();
+      return slack && *slack >= 0;
+    });
+    if (all) enough.insert(guard);
+  }
   std::vector<std::string> own;
   for (const std::string& name : value.names()) {
     if (names_a_thread(name)) own.push_back(name);
@@ -100,14 +117,8 @@ bool covers_kernel(const KernelFacts& facts,
                            return access.index.mentions(name);
                          });
     if (!access.writes() && !depends) return true;
-    return std::any_of(access.guards.begin(), access.guards.end(), [&](const Guard* guard) {
-      const auto known = bounds.find(guard);
-      return known != bounds.end() && std::ranges::any_of(known->second, [&](const Polynomial* p) {
-               const auto said = bound_in(*p, value);
-               const auto slack = said ? (bound - *said).constant() : std::nullopt;
-               return slack && *slack >= 0;
-             });
-    });
+    return std::ranges::any_of(access.guards,
+                               [&](const Guard* guard) { return enough.contains(guard); });
   });
 }
 
@@ -149,7 +160,7 @@ bool launch_reaches(const KernelFacts& facts, const ThreadIndex& thread, const P
 }
 
 void find_thread_indices(KernelFacts& facts) {
-  const ThreadBounds bounds = thread_bounds(facts);
+  const ThreadGuards guards = guards_of_threads(facts);
   walk(*facts.kernel->body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
       if (d->is_pointer() || d->is_array() || d->value() == nullptr ||
@@ -176,22 +187,18 @@ void find_thread_indices(KernelFacts& facts) {
         if (out.form != ThreadIndex::Form::other) break;
       }
       if (!any) continue;
-      for (const auto& guard : facts.guards) {
+      for (const auto& [guard, said] : guards) {
         if (out.bound || guard->condition->span.begin < d->span.begin) continue;
         // a part of a condition holds only behind it, in the condition itself
         if (guard->stmt == nullptr || !guard->stmt->is(StmtKind::if_) ||
             guard->stmt->expr != guard->condition)
           continue;
-        const auto known = bounds.find(guard.get());
-        if (known == bounds.end()) continue;
-        for (const Polynomial* p : known->second) {
-          const std::optional<Polynomial> bound = bound_in(*p, out.value);
-          if (!bound) continue;
-          const bool reaches = launch_reaches(facts, out, *bound);
+        for (const Polynomial& bound : bounds_of(out.value, said)) {
+          const bool reaches = launch_reaches(facts, out, bound);
           out.beyond_launch = out.beyond_launch || !reaches;
-          if (!reaches || !covers_kernel(facts, bounds, out.value, *bound)) continue;
+          if (!reaches || !covers_kernel(facts, guards, out.value, bound)) continue;
           out.bound = bound;
-          out.guard = guard.get();
+          out.guard = guard;
           break;
         }
       }
@@ -252,10 +259,30 @@ int array_of(KernelFacts& facts, const Declarator& d) {
   return found->second;
 }
 
+namespace {
+
+/// A load that the walk took for one of memory that nothing writes is of memory that it found
+/// written later.
+bool relied_on_written(const KernelFacts& facts) {
+  const KernelFacts::State& state = *facts.state;
+  const auto index_of = [&](const Declarator* array) {
+    const auto found = state.arrays.find(array);
+    return found == state.arrays.end() ? -1 : found->second;
+  };
+  return std::ranges::any_of(state.trusted_arrays, [&](const Declarator* trusted) {
+    const int own = index_of(trusted);
+    return std::ranges::any_of(state.written_arrays, [&](const Declarator* written) {
+      const int other = index_of(written);
+      return written == trusted || (own >= 0 && other >= 0 && facts.may_alias(own, other));
+    });
+  });
+}
+
+}  // namespace
+
 KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources& sources) {
   std::set<const Declarator*> written;
-  for (const bool last :
-       {false, true}) {  // the first walk finds what is written: loads of the rest are stable
+  for (bool again = false;; again = true) {
     KernelFacts facts;
     facts.unit = &unit;
     facts.kernel = &kernel;
@@ -268,8 +295,10 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
     }
     resolve_names(facts);
     walk_kernel(facts);
-    written = facts.state->written_arrays;
-    if (!last) continue;
+    if (!again && relied_on_written(facts)) {  // known to be written from the start now
+      written = facts.state->written_arrays;
+      continue;
+    }
     facts.has_opaque = !kernel.opaque.empty() || kernel.unresolved_conditionals;
     find_uniformity(facts);
     classify_loops(facts);
@@ -277,7 +306,6 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
     facts.veto = find_veto(facts);
     return facts;
   }
-  return {};
 }
 
 const Array* KernelFacts::array(std::string_view name) const {
@@ -354,12 +382,9 @@ Polynomial KernelFacts::resolved(const Polynomial& value) const {
       continue;
     }
     // constants of the body keep their names in source polynomials
-    const Declarator* only = nullptr;
-    int count = 0;
-    for (const auto& [expr, declarator] : state->declared) {
-      if (declarator->name == name && declarator != only) only = declarator, ++count;
-    }
-    if (count != 1 || !only->is_constant() || only->value() == nullptr || only->is_array())
+    const auto named = state->by_name.find(name);
+    const Declarator* const only = named == state->by_name.end() ? nullptr : named->second;
+    if (only == nullptr || !only->is_constant() || only->value() == nullptr || only->is_array())
       continue;
     if (const auto number = constant_value(*unit, *only->value())) known.emplace(name, *number);
   }

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,7 +52,9 @@ struct UnknownEffect {
 struct KernelFacts::State {
   FactSources sources;
   std::unordered_map<const Expr*, const Declarator*> declared;  ///< by name expression
-  std::vector<Write> writes;                                    ///< in source order
+  /// The only variable of a name that the kernel uses; null where there are more.
+  std::unordered_map<std::string_view, const Declarator*> by_name;
+  std::vector<Write> writes;  ///< in source order
   std::vector<Read> reads;
   std::map<const Declarator*, int> write_counts;
   std::unordered_map<const Expr*, Value> values;  ///< of names at their places
@@ -65,7 +69,8 @@ struct KernelFacts::State {
   std::map<const Declarator*, int> arrays;
   std::map<const Expr*, int> versions;  ///< of expressions that are atoms of their own
   std::map<const Expr*, int> access_of;
-  std::set<const Declarator*> written_arrays;  ///< from a first walk
+  std::set<const Declarator*> written_arrays;  ///< so far, or from a first walk
+  std::set<const Declarator*> trusted_arrays;  ///< taken for unwritten where something relies on it
   std::vector<UnknownEffect> unknown_effects;  ///< in source order
   std::map<const Declarator*, Uniformity> levels;
   std::map<std::string, Uniformity, std::less<>>

@@ -97,6 +97,7 @@ bool is_invariant(const KernelFacts& facts,
       const Declarator* array = variable_of(facts, *root);
       invariant = invariant && array != nullptr && !facts.state->written_arrays.contains(array) &&
                   !array->has(kShared);
+      if (invariant) facts.state->trusted_arrays.insert(array);
     }
     return invariant;
   });

@@ -88,6 +88,8 @@ class Resolver {
       const Declarator* d = find(e.name);
       if (d == nullptr) return;
       state_.declared[&e] = d;
+      const auto [only, first] = state_.by_name.try_emplace(d->name, d);
+      if (!first && only->second != d) only->second = nullptr;
       const bool only_written = e.parent != nullptr && e.parent->kind == ExprKind::assign &&
                                 e.parent->op == "=" && e.parent->args[0] == &e;
       if (!only_written) state_.reads.push_back({d, &e});

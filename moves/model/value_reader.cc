@@ -190,6 +190,7 @@ Value ValueReader::load(const Expr& e) {
   if (array.extents.size() > 1 && where.dimensions < static_cast<int>(array.extents.size()) &&
       where.width == 1 && e.kind == ExprKind::subscript)
     return where;  // a row
+  if (array.dtype && info(*array.dtype).is_float) return {};
   bool changes = array.space == Space::shared || array.space == Space::local || array.escapes ||
                  (array.declarator != nullptr && state_.written_arrays.contains(array.declarator));
   for (const Declarator* written : state_.written_arrays) {
@@ -197,8 +198,8 @@ Value ValueReader::load(const Expr& e) {
     if (other != state_.arrays.end() && other->second != where.array)
       changes = changes || facts_.may_alias(where.array, other->second);
   }
-  if (array.dtype && info(*array.dtype).is_float) return {};
   if (changes || where.width != 1) return itself(e);
+  state_.trusted_arrays.insert(array.declarator);
   Value out;
   out.full = Polynomial::operation("load " + array.name, {where.full});
   out.source = Polynomial::operation("load " + array.name, {where.source});
@@ -231,8 +232,10 @@ Value ValueReader::called(const Expr& e) {
       const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
       if (array.dtype && info(*array.dtype).is_float) return {};
       if (array.declarator != nullptr && !state_.written_arrays.contains(array.declarator) &&
-          where.width == 1)
+          where.width == 1) {
+        state_.trusted_arrays.insert(array.declarator);
         return combine("load " + array.name, {where});
+      }
     }
     return itself(e);
   }

@@ -239,6 +239,25 @@ TEST_CASE("locals, aliases and bumps are folded into indices") {
   CHECK(shared.facts.veto.empty());
 }
 
+TEST_CASE(
+    "a load is the same value each time only where nothing in the kernel writes, further on "
+    "either") {
+  const auto loads = [](const std::string& parameters, const std::string& body) {
+    const Unit unit = parse("__global__ void k(" + parameters + ") {\n" + body + "\n}\n");
+    const KernelFacts facts = analyse(unit, *unit.find_function("k"));
+    const bool counted = std::ranges::all_of(facts.loops, [](const auto& l) { return l->counted; });
+    return std::pair(facts.accesses[1].index.operations().size(), counted);
+  };
+  const auto stable = std::pair(std::size_t{1}, true), changing = std::pair(std::size_t{0}, true);
+  const std::string apart = "float* __restrict__ y, int* __restrict__ m, int* __restrict__ n";
+  CHECK(loads(apart, "y[m[0]] = 1; n[0] = 2;") == stable);
+  CHECK(loads(apart, "y[m[0]] = 1; m[0] = 2;") == changing);
+  CHECK(loads(apart, "y[__ldg(m)] = 1; m[0] = 2;") == changing);
+  CHECK(loads("float* y, int* m, int* n", "y[m[0]] = 1; n[0] = 2;") == changing);
+  CHECK(loads(apart, "for (int i = 0; i < n[0]; ++i) y[i] = m[i];").second);
+  CHECK_FALSE(loads(apart, "for (int i = 0; i < n[0]; ++i) n[i] = m[i];").second);
+}
+
 TEST_CASE("a branch that limits a value is min or max") {
   const auto read = [](const std::string& limit) {
     return accesses(facts_of("int i = threadIdx.x;\n" + limit + "\ny[i] = 1;"))[0];
