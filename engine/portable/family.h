@@ -56,13 +56,17 @@ inline int structure_forms(const FamilyRule& rule) {
              : rule.arrangement == Arrangement::offsets && rule.elements > 2 ? 4
                                                                              : 2;
     case InputFamily::triangular:
-      return rule.lines > 1 ? 2 : 1;
+      return rule.lines > 2 && rule.row > 2 ? 3 : rule.lines > 1 ? 2 : 1;
+    case InputFamily::alike:
+      return rule.lines > 1 && rule.row > 1 ? 3 : 2;
     case InputFamily::one_value:
       return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
     case InputFamily::extremes:
       return 3;
     case InputFamily::half_copy:
-      return rule.row > 1 && rule.elements > rule.row ? 2 : 1;
+      return rule.row > 1 && rule.lines == rule.row     ? is_floating(rule.dtype) ? 5 : 4
+             : rule.row > 1 && rule.elements > rule.row ? 2
+                                                        : 1;
     case InputFamily::repeated_tile:
       return rule.row > 1 && rule.lines > 1 ? 3 : 1;
     case InputFamily::zero_block:
@@ -74,6 +78,13 @@ inline int structure_forms(const FamilyRule& rule) {
 
 inline int form_of(const FamilyRule& rule) {
   return rule.form % structure_forms(rule);
+}
+
+/// Element `i` is an exception to the rule's structure.
+inline bool is_odd(const FamilyRule& rule, Word i) {
+  return i == rule.odd ||
+         (rule.odd_group > 0 &&
+          i % rule.odd_group == random_word(rule.seed, i / rule.odd_group, 11) % rule.odd_group);
 }
 
 /// The lines and columns of a matrix selected by a rule.
@@ -131,6 +142,12 @@ inline Word family_source(const FamilyRule& rule, Word i) {
       if (rule.row > 1 && form_of(rule) == 0) {
         const Word half = rule.row / 2, column = i % rule.row;
         return column >= half && column < 2 * half ? i - half : i;
+      }
+      if (form_of(rule) > 1) {
+        const Word column = i % rule.row, line = i / rule.row % rule.lines,
+                   first = i - line * rule.row - column;
+        const Word across = column < line ? first + column * rule.row + line : i;
+        return form_of(rule) == 3 ? first + (column + rule.row - line) % rule.row : across;
       }
       const Word half = rule.elements / 2;
       return i >= half && i < 2 * half ? i - half : i;
@@ -195,7 +212,7 @@ inline double consecutive_value(const FamilyRule& rule, Word i) {
   const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
   const bool from_zero = rule.odd != kNoElement && rule.holds_zero;
   const Word first = from_zero ? static_cast<Word>(-rule.least) : family_draw(rule, 5, span);
-  const Word elsewhere = i == rule.odd && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
+  const Word elsewhere = is_odd(rule, i) && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
   return rule.least + static_cast<double>((first + i % rule.row + elsewhere) % span);
 }
 
@@ -268,12 +285,22 @@ inline double arranged_value(const FamilyRule& rule, Word i) {
   return floor(rule.greatest * (first ? share : share * share));
 }
 
+/// The exception to a line of InputFamily::ascending: greater than all in it, or less.
+inline double beyond_all(const FamilyRule& rule, Word i) {
+  const bool above = i / rule.row % 2 == 0;
+  const double x = is_floating(rule.dtype) ? (above ? 1.5 : -1.5) * rule.scale
+                   : above                 ? rule.greatest
+                                           : rule.least;
+  return rule.nonnegative && x < 0 ? 0 : x;
+}
+
 /// The new value of element `i` with value `own`. `source`: the own value of element
 /// family_source(rule, i).
 inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
   if (rule.arrangement != Arrangement::none) return arranged_value(rule, i);
   const bool is_counted = rule.family == InputFamily::identity && !is_floating(rule.dtype);
-  if (i == rule.odd && !is_counted) return own;
+  if (is_odd(rule, i) && !is_counted)
+    return rule.odd_group > 0 && rule.family == InputFamily::ascending ? beyond_all(rule, i) : own;
   const bool narrow = width_of(rule.dtype) == 2;
   const Word bits = random_word(rule.seed, i, 3);
   const double sign = (bits & 1U) != 0 ? -1 : 1;
@@ -293,8 +320,10 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     case InputFamily::constant:
     case InputFamily::repeated_tile:
-    case InputFamily::half_copy:
       x = source;
+      break;
+    case InputFamily::half_copy:
+      x = form_of(rule) < 4 || column > line ? source : column < line ? -source : 0;
       break;
     case InputFamily::sparse:
       x = unit(bits) < 0.9 ? 0 : own;
@@ -403,10 +432,15 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::halves:
       x = halves_value(rule, i);
       break;
+    case InputFamily::adjacent:
+      x = (i / rule.row % 2 == 0 ? -1 : 1) *
+          (1 + nudge_step(rule.dtype) * static_cast<double>(bits % 8));
+      break;
     case InputFamily::not_a_number:
       if (is_missing(rule, i)) x = double_of(0x7ff8000000000000ULL);
       break;
     case InputFamily::other_scalars:
+      if (own == 0) x = sign * (unit(bits) + 0.5) * rule.scale;
       x *= narrow ? 2 : 0x1p4;
       for (Word step = (i / rule.row + 1) % 8; step > 0; --step) x *= narrow ? 0.5 : 0x1p-4;
       break;
@@ -420,7 +454,10 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     }
     case InputFamily::triangular:
-      if (form_of(rule) == 0 ? column > line : column < line) x = 0;
+      if (form_of(rule) == 0   ? column > line
+          : form_of(rule) == 1 ? column < line
+                               : column > line + 1 || line > column + 1)
+        x = 0;
       break;
     case InputFamily::zero_block: {
       const FamilyBox box = zero_box(rule);
@@ -458,6 +495,12 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
         return rule.least + floor((form_of(rule) == 0 ? place : 1 - place) *
                                   (rule.greatest - rule.least + 0.75));
       x = (form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
+      break;
+    }
+    case InputFamily::alike: {
+      const Word of =
+          form_of(rule) == 2 ? i - i % (rule.lines * rule.row) + column * rule.lines + line : i;
+      x = (form_of(rule) == 1 ? -1 : 1) * (2 * unit(random_word(rule.common_seed, of, 3)) - 1);
       break;
     }
   }

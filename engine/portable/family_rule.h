@@ -54,6 +54,9 @@ enum class InputFamily : int {
   /// is 127, 255, 7 or 15 times: where a quotient by a scale that follows from it is rounded, it is
   /// exact, and often a tie
   halves,
+  /// minus 1 in every other line, from the first, otherwise 1, and up to seven last places more: as
+  /// ordinary numbers, which differ in their last bits alone
+  adjacent,
   /// NaN: one element in 64 of some lines, the first of others, all of others. For kernels that
   /// look for it (looks_for_nan()).
   not_a_number,
@@ -83,7 +86,7 @@ enum class InputFamily : int {
   /// dimension and modulo their range, from anywhere in it or, but for one element, from 0
   identity,
   permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
-  triangular,   ///< 0 [above, below] the diagonal
+  triangular,   ///< 0 [above, below, above and below but for one beside] the diagonal
   /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
   /// its end]
   zero_block,
@@ -93,10 +96,16 @@ enum class InputFamily : int {
   one_value,
   /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
   repeated_tile,
-  half_copy,  ///< one half [of every line, of the tensor] equals the other
-  low_rank,   ///< a column times a row
+  /// one half [of every line, of the tensor] equals the other; of square matrices also [above the
+  /// diagonal and below it, the same with the other sign] or [every line is the one before, moved
+  /// on by one]
+  half_copy,
+  low_rank,  ///< a column times a row
   /// [ascending, descending] along the last dimension; integers: through their range
   ascending,
+  /// the same values in all tensors, every other one of which has [nothing changed, the sign
+  /// changed, lines and columns exchanged]
+  alike,
 };
 
 /// Elements that depend on each other, of which a family is another arrangement.
@@ -119,6 +128,7 @@ struct FamilyRule {
   DType dtype;  ///< a floating-point type; others are changed only by families of own values and
                 ///< zeros
   portable::Word seed;
+  portable::Word common_seed;  ///< of all tensors of a set
   portable::Word elements;
   portable::Word row;      ///< last dimension, at least 1 if there are elements
   portable::Word lines;    ///< last but one; 1 if there is none
@@ -131,6 +141,8 @@ struct FamilyRule {
   int landmark_count;
   /// this element keeps its own value, as the exception to a structure; kNoElement: none
   portable::Word odd;
+  /// so does one of every so many elements, at any place among them; 0: none
+  portable::Word odd_group;
 };
 constexpr portable::Word kNoElement = ~portable::Word{0};
 

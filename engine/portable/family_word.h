@@ -44,7 +44,7 @@ inline Word extreme_word(const FamilyRule& rule, Word i, Word own) {
 /// family_source(rule, i). InputFamily::constant takes its upper half alone, so that the lower one
 /// decides.
 inline Word family_word(const FamilyRule& rule, Word i, Word own, Word source) {
-  if (i == rule.odd) return own;
+  if (is_odd(rule, i)) return own;
   const Word least = is_signed(rule.dtype) ? Word{1} << 63 : 0;
   if (rule.family == InputFamily::extremes) return extreme_word(rule, i, own);
   if (rule.family == InputFamily::constant) return source >> 32 << 32 | own << 32 >> 32;

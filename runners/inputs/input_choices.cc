@@ -25,7 +25,22 @@ std::vector<FamilyRule> rules(InputFamily family,
 }
 
 /// What a structure is combined with, in the order of structure_choices().
-enum class Beside { but_for_one, special_numbers, nothing };
+enum class Beside { but_for_one, special_numbers, nothing, but_for_one_of_each };
+
+/// As many elements as belong together: a line or, where that is small, a matrix; 0 where there are
+/// no more.
+portable::Word group_of(const FamilyRule& rule) {
+  constexpr portable::Word kSmallMatrix = 64;
+  const portable::Word matrix = rule.lines * rule.row;
+  const portable::Word group = matrix <= kSmallMatrix ? matrix : rule.row;
+  return group > 1 && group < rule.elements && rule.arrangement == Arrangement::none ? group : 0;
+}
+
+/// A part of a line, or of a small matrix, may tell that it has the structure.
+bool shows_in_lines(InputFamily family) {
+  return family != InputFamily::permutation && family != InputFamily::repeated_tile &&
+         family != InputFamily::low_rank;
+}
 
 /// Forms of the choice's family that differ in one of its tensors, the ones that are tried
 /// `beside`; none where the choice says nothing. What is zero in a matrix has each place with one
@@ -37,6 +52,9 @@ std::vector<int> forms(const FamilyChoice& choice,
   bool numbers_beside = false;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const bool multiplies = portable::is_floating(rules[i].dtype);
+    if (beside == Beside::but_for_one_of_each &&
+        (group_of(rules[i]) == 0 || !shows_in_lines(choice.family)))
+      continue;
     if (choice.has(i) && (multiplies || beside != Beside::special_numbers))
       count = std::max(count, portable::structure_forms(rules[i]));
     numbers_beside = numbers_beside || (!choice.has(i) && portable::is_floating(rules[i].dtype));
@@ -85,7 +103,7 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::permutation:
       return first ? "shifted" : "reversed";
     case InputFamily::triangular:
-      return first ? "zero above" : "zero below";
+      return first ? "zero above" : form == 1 ? "zero below" : "zero beside three diagonals";
     case InputFamily::one_value:
       return first       ? "its own"
              : form == 1 ? "0"
@@ -93,7 +111,13 @@ std::string form_name(InputFamily family, int form) {
              : form == 3 ? "the greatest"
                          : "digits of 8";
     case InputFamily::half_copy:
-      return first ? "of lines" : "of the tensor";
+      return first       ? "of lines"
+             : form == 1 ? "of the tensor"
+             : form == 2 ? "across the diagonal"
+             : form == 3 ? "of the line before, moved on by one"
+                         : "across the diagonal, the sign changed";
+    case InputFamily::alike:
+      return first ? "" : form == 1 ? "the sign changed" : "lines and columns exchanged";
     case InputFamily::ascending:
       return first       ? "upwards"
              : form == 1 ? "downwards"
@@ -122,6 +146,7 @@ std::string FamilyChoice::label() const {
   if (of == Of::odd_ones) text += " in every other tensor, from the second";
   if (of == Of::one) text += ", in tensor " + std::to_string(which + 1) + " alone";
   if (but_for_one) text += ", but for one element";
+  if (but_for_one_of_each) text += ", but for one element of each";
   if (against_specials) text += ", special numbers in the others";
   return text;
 }
@@ -166,7 +191,8 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
       InputFamily::triangular, InputFamily::low_rank,      InputFamily::ascending};
   std::vector<FamilyChoice> out;
   if (!no_other_inputs(spec).empty()) return out;
-  for (const Beside beside : {Beside::but_for_one, Beside::special_numbers, Beside::nothing}) {
+  for (const Beside beside : {Beside::but_for_one, Beside::but_for_one_of_each,
+                              Beside::special_numbers, Beside::nothing}) {
     // The first forms of all families come before the second ones of any.
     std::vector<std::vector<FamilyChoice>> rounds;
     for (const InputFamily family : kStructures) {
@@ -176,6 +202,7 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
                             .of = of,
                             .which = which,
                             .but_for_one = beside == Beside::but_for_one,
+                            .but_for_one_of_each = beside == Beside::but_for_one_of_each,
                             .against_specials = beside == Beside::special_numbers};
         std::size_t round = 0;
         for (const int form : forms(choice, beside, changed)) {
@@ -186,6 +213,16 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
       }
     }
     for (const auto& round : rounds) out.insert(out.end(), round.begin(), round.end());
+    if (beside != Beside::special_numbers) {
+      FamilyChoice choice{.family = InputFamily::alike,
+                          .but_for_one = beside == Beside::but_for_one,
+                          .but_for_one_of_each = beside == Beside::but_for_one_of_each};
+      const std::vector<FamilyRule> changed = rules(choice.family, spec, workload);
+      for (const int form : forms(choice, beside, changed)) {
+        choice.form = form;
+        if (changed.size() > 1) out.push_back(choice);
+      }
+    }
     if (beside != Beside::but_for_one) continue;
     // What is divided by may be a sum over several tensors: zeros in all of them, first of lines at
     // their begin, where every tensor has some. Products of integers are largest at the ends of all
@@ -227,11 +264,13 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule rule = family_rule(spec, arg, workload,
                                 choice.has(changed) && !is_third ? choice.family : others, seed);
   rule.form = choice.form;
+  if (choice.family == InputFamily::alike && changed % 2 == 0) rule.form = 0;
   if (choice.family == InputFamily::far_apart) rule.form = static_cast<int>(changed);
   if (choice.family == InputFamily::opposed)
     rule.form = (choice.form + static_cast<int>(changed)) % 2;
   if (choice.family == InputFamily::extremes && choice.form > 0)
     rule.form = 1 + (choice.form - 1 + static_cast<int>(changed)) % 2;
+  if (choice.but_for_one_of_each && choice.has(changed)) rule.odd_group = group_of(rule);
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }

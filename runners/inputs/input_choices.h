@@ -22,6 +22,9 @@ struct FamilyChoice {
   /// The family holds except for one element of each tensor. This exposes a kernel that assumes a
   /// structure after inspecting only part of the input.
   bool but_for_one = false;
+  /// Likewise one of each line, or of each matrix where these are small: for a kernel that inspects
+  /// part of each.
+  bool but_for_one_of_each = false;
   /// The other tensors contain special numbers (infinities). This exposes a kernel that skips
   /// products with zeros.
   bool against_specials = false;

@@ -120,6 +120,10 @@ std::optional<IntegerRange> free_range(const KernelSpec& spec,
     return IntegerRange{.least = 0,
                         .greatest = static_cast<double>(extents.empty() ? 1 : extents.front()) - 1};
   }
+  // A mask that excludes nothing, or all.
+  if (rule->kind == ElementRule::Kind::constant && content.dtype == DType::boolean &&
+      arg.role == ArgRole::input)
+    return IntegerRange{.least = 0, .greatest = 1};
   constexpr double kMostBefore = 100;
   if (rule->kind == ElementRule::Kind::constant && content.dtype != DType::boolean &&
       rule->first >= -kMostBefore / 4 && rule->first <= kMostBefore / 4 &&
@@ -236,6 +240,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule out{};
   out.family = family;
   out.dtype = content.dtype;
+  out.common_seed = seed;
   out.seed = seed;  // of this argument: the rare values of two inputs lie at different places
   for (const char c : arg.name) out.seed = portable::mix(out.seed ^ static_cast<unsigned char>(c));
   out.elements = 1;

@@ -14,7 +14,7 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 47> kInputFamilies{"as_declared",
+inline constexpr std::array<std::string_view, 49> kInputFamilies{"as_declared",
                                                                  "tiny",
                                                                  "huge",
                                                                  "shifted",
@@ -43,6 +43,7 @@ inline constexpr std::array<std::string_view, 47> kInputFamilies{"as_declared",
                                                                  "other_scalars",
                                                                  "far_apart",
                                                                  "halves",
+                                                                 "adjacent",
                                                                  "not_a_number",
                                                                  "vast",
                                                                  "lowest",
@@ -60,7 +61,8 @@ inline constexpr std::array<std::string_view, 47> kInputFamilies{"as_declared",
                                                                  "repeated_tile",
                                                                  "half_copy",
                                                                  "low_rank",
-                                                                 "ascending"};
+                                                                 "ascending",
+                                                                 "alike"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
@@ -80,7 +82,7 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 /// Families on which low bits of the inputs decide, or sums cancel.
 [[nodiscard]] constexpr bool needs_whole_mantissa(InputFamily family) {
   return family == InputFamily::mantissa || family == InputFamily::cancellation ||
-         family == InputFamily::offset;
+         family == InputFamily::offset || family == InputFamily::adjacent;
 }
 
 /// The rule that gives the tensor of `arg` under `workload` the values of `family`. Scale and sign

@@ -19,13 +19,13 @@ bool makes_integers(std::string_view source) {
   return std::regex_search(source.begin(), source.end(), kConversion);
 }
 
-/// The kernel receives `arg`, a floating-point number that is not 0 under `workload`, and its text
-/// makes no places of such numbers.
+/// The kernel receives `arg`, a floating-point number, and its text makes no places of such
+/// numbers.
 bool is_free(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
   if (arg.is_meta || arg.type != ArgType::floating || makes_integers(spec.source)) return false;
   const std::optional<ScalarValue> value = scalar_value(arg, workload);
   const double* const real = value ? std::get_if<double>(&*value) : nullptr;
-  return real != nullptr && *real != 0;
+  return real != nullptr;
 }
 
 }  // namespace
@@ -41,8 +41,11 @@ std::optional<ScalarValue> scalar_on(const FamilyChoice& choice,
     number += is_free(spec, other, workload) ? 1 : 0;
     if (other.name == arg.name) break;
   }
-  constexpr double kShare = 0.75;
-  if (choice.form == 0 || choice.form == number) std::get<double>(*value) *= kShare;
+  constexpr double kShare = 0.75, kForZero = 0.5;
+  if (choice.form == 0 || choice.form == number) {
+    double& x = std::get<double>(*value);
+    x = x == 0 ? kForZero : x * kShare;
+  }
   return value;
 }
 

@@ -45,7 +45,7 @@ Forms forms_of(const std::vector<FamilyChoice>& choices,
                bool against_specials) {
   Forms out;
   for (const FamilyChoice& choice : choices) {
-    if (choice.of == of && choice.but_for_one == but_for_one &&
+    if (choice.of == of && choice.but_for_one == but_for_one && !choice.but_for_one_of_each &&
         choice.against_specials == against_specials)
       out[choice.family].insert(choice.form);
   }
@@ -265,7 +265,7 @@ TEST_CASE(
   };
   CHECK(value(InputFamily::other_scalars) == 0.375);
   CHECK(value(InputFamily::tiny) == 0.5);
-  CHECK(others(spec(R"("type": "float", "value": 0)")) == 0);
+  CHECK(others(spec(R"("type": "float", "value": 0)")) == 1);
   CHECK(others(spec(R"("type": "int", "value": 3)")) == 0);
   KernelSpec resampling = received;
   resampling.source = "__global__ void k(float s) { y[i] = x[(int)(i / s)]; }";
@@ -283,13 +283,13 @@ TEST_CASE(
   const auto value = [&](const FamilyChoice& choice, const char* name) {
     return std::get<double>(*scalar_on(choice, spec, *spec.io.find(name), workload));
   };
-  std::set<std::pair<double, double>> found;
+  std::set<std::vector<double>> found;
   for (const FamilyChoice& choice : stress_choices(spec, workload)) {
     if (choice.family != InputFamily::other_scalars) continue;
-    CHECK(value(choice, "zero") == 0);
-    found.emplace(value(choice, "s"), value(choice, "t"));
+    found.insert({value(choice, "s"), value(choice, "zero"), value(choice, "t")});
   }
-  CHECK(found == std::set<std::pair<double, double>>{{0.375, 1.5}, {0.375, 2}, {0.5, 1.5}});
+  CHECK(found == std::set<std::vector<double>>{
+                     {0.375, 0.5, 1.5}, {0.375, 0, 2}, {0.5, 0.5, 2}, {0.5, 0, 1.5}});
   CHECK(FamilyChoice{.family = InputFamily::other_scalars, .form = 2}.label() ==
         "other_scalars (scalar 2 alone)");
 }
@@ -396,36 +396,86 @@ TEST_CASE(
   for (const Of of : {Of::even_ones, Of::odd_ones}) {
     for (const bool but_for_one : {true, false}) {
       Forms found = forms_of(choices, of, but_for_one, false);
-      CHECK(found.size() == kInputFamilies.size() - static_cast<std::size_t>(kFirstStructure));
+      const auto first = static_cast<std::size_t>(kFirstStructure);
+      CHECK(found.size() + 1 == kInputFamilies.size() - first);  // alike is of all tensors
       CHECK(kinds(found[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
       CHECK(found[InputFamily::repeated_tile] == std::multiset<int>{0, 1, 2});
-      for (const InputFamily two :
-           {InputFamily::permutation, InputFamily::triangular, InputFamily::one_value,
-            InputFamily::half_copy, InputFamily::ascending}) {
+      for (const InputFamily two : {InputFamily::permutation, InputFamily::one_value,
+                                    InputFamily::half_copy, InputFamily::ascending}) {
         CHECK(found[two] == std::multiset<int>{0, 1});
       }
+      CHECK(found[InputFamily::triangular] == std::multiset<int>{0, 1, 2});
       for (const InputFamily one : {InputFamily::identity, InputFamily::low_rank})
         CHECK(found[one] == std::multiset<int>{0});
     }
     Forms beside = forms_of(choices, of, false, true);
     CHECK(kinds(beside[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
     CHECK(beside[InputFamily::one_value] == std::multiset<int>{1});
-    CHECK(beside[InputFamily::triangular] == std::multiset<int>{0, 1});
+    CHECK(beside[InputFamily::triangular] == std::multiset<int>{0, 1, 2});
     CHECK(beside.count(InputFamily::ascending) == 0);
     // Of what is zero each kind has each place once.
     std::multiset<int> zeros;
     for (const FamilyChoice& choice : choices) {
-      if (choice.of == of && choice.family == InputFamily::zero_block) zeros.insert(choice.form);
+      if (choice.of == of && choice.family == InputFamily::zero_block &&
+          !choice.but_for_one_of_each)
+        zeros.insert(choice.form);
     }
     CHECK(zeros == std::multiset<int>{0, 1, 2, 3, 4, 5, 6, 7, 8});
   }
-  CHECK(choices.size() <= 100);
+  CHECK(choices.size() <= 140);
   std::set<std::string> labels;
   for (const FamilyChoice& choice : choices) labels.insert(choice.label());
   CHECK(labels.size() == choices.size());
   CHECK(
       labels.contains("zero_block (lines amid) in every other tensor, from the first, special "
                       "numbers in the others"));
+}
+
+TEST_CASE("a scalar that is declared 0 becomes another number, beside tensors that are 0") {
+  const KernelSpec spec = spec_of(
+      R"({"name": "z", "type": "tensor", "tensor_spec": {"shape": [40], "dtype": "float32", "init": {"kind": "zeros"}}},
+         {"name": "beta", "type": "float", "value": 0})");
+  const Workload& workload = spec.workloads.front();
+  const FamilyChoice choice{.family = InputFamily::other_scalars};
+  REQUIRE(free_scalars(spec, workload) == 1);
+  CHECK(std::get<double>(*scalar_on(choice, spec, spec.io.args[1], workload)) != 0);
+  Tensor zeros{DType::f32, {40}, std::vector<std::byte>(160)};
+  apply_family(zeros, family_rule(spec, spec.io.args[0], workload, choice, 0, 1));
+  CHECK(zeros.at(0) != 0);
+}
+
+TEST_CASE("a mask that excludes nothing has both values in other inputs, an output of it none") {
+  const auto mask = [](const std::string& role) {
+    const KernelSpec spec =
+        spec_of(R"({"name": "m", "type": "tensor", "role": ")" + role +
+                R"(", "tensor_spec": {"shape": [40], "dtype": "bool", "init": {"kind": "ones"}}})");
+    Tensor values{DType::boolean, {40}, std::vector<std::byte>(40, std::byte{1})};
+    const Workload& workload = spec.workloads.front();
+    if (!changes(InputFamily::sparse, spec, spec.io.args[0], workload)) return values.at(0) * 40;
+    apply_family(values, family_rule(spec, spec.io.args[0], workload, InputFamily::sparse, 1));
+    double sum = 0;
+    for (std::int64_t i = 0; i < 40; ++i) sum += values.at(i);
+    return sum;
+  };
+  CHECK((mask("input") > 0 && mask("input") < 20));
+  CHECK(mask("inout") == 40);
+}
+
+TEST_CASE(
+    "tensors are alike where there are two; one element of each line is odd where there are "
+    "lines") {
+  const auto of_each = [](const std::string& inputs, InputFamily family) {
+    const KernelSpec spec = spec_of(inputs);
+    const auto choices = structure_choices(spec, spec.workloads.front());
+    return std::ranges::count_if(choices, [&](const FamilyChoice& choice) {
+      return choice.family == family && choice.but_for_one_of_each;
+    });
+  };
+  const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
+  CHECK(of_each(matrix, InputFamily::alike) == 0);
+  CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
+  CHECK(of_each(matrix, InputFamily::triangular) == 3);
+  CHECK(of_each(vector, InputFamily::ascending) == 0);
 }
 
 TEST_CASE("a choice that changes nothing, or nothing else than another one, is not made") {

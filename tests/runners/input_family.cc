@@ -132,6 +132,10 @@ TEST_CASE("families have their meaning") {
   CHECK(magnitudes[7] == declared[7]);
   CHECK(magnitudes[7 * 500 + 3] == 16 * declared[7 * 500 + 3]);
   CHECK(magnitudes[6 * 500 + 3] == std::ldexp(declared[6 * 500 + 3], -24));
+  const auto adjacent = values(InputFamily::adjacent);
+  for (std::size_t i = 0; i < adjacent.size(); ++i)
+    CHECK((std::fabs(adjacent[i]) >= 1 && std::fabs(adjacent[i]) < 1 + 0x1p-20 &&
+           (adjacent[i] < 0) == (i / 500 % 2 == 0)));
   for (const double x : values(InputFamily::coarse)) CHECK(x * 256 == std::floor(x * 256));
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
@@ -162,6 +166,74 @@ TEST_CASE("but for one element, weights are all 1: a kernel may know that they m
   int ones = 0;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) ones += tensor.at(i) == 1 ? 1 : 0;
   CHECK(ones == 2399);
+}
+
+TEST_CASE("a square matrix may equal its transpose, or each of its lines the one before") {
+  constexpr std::int64_t kSize = 24;
+  const Tensor own = fill_tensor(InitRule{}, 5, DType::f32, {3, kSize, kSize}, {}, nullptr, "here");
+  const auto holds = [&](int form, const auto& relation) {
+    Tensor values = own;
+    apply_family(values, rule_for(InputFamily::half_copy, form, 4, own.shape));
+    for (std::int64_t i = 0; i < values.elements(); ++i) {
+      const std::int64_t column = i % kSize, line = i / kSize % kSize,
+                         first = i - line * kSize - column;
+      const std::int64_t other = form == 3
+                                     ? first + (line + 1) % kSize * kSize + (column + 1) % kSize
+                                     : first + column * kSize + line;
+      if (!relation(values.at(i), values.at(other))) return false;
+    }
+    return values.at(1) != values.at(2);
+  };
+  CHECK(holds(2, [](double a, double b) { return a == b; }));
+  CHECK(holds(3, [](double a, double b) { return a == b; }));
+  CHECK(holds(4, [](double a, double b) { return a == -b; }));
+}
+
+TEST_CASE("one element of each line is an exception; of an order it is greater than all, or less") {
+  const Tensor own = fill_tensor(InitRule{}, 5, DType::f32, {20, 30}, {}, nullptr, "here");
+  for (const InputFamily family : {InputFamily::triangular, InputFamily::ascending}) {
+    FamilyRule rule = rule_for(family, 0, 7, own.shape);
+    Tensor whole = own, values = own;
+    apply_family(whole, rule);
+    rule.odd_group = 30;
+    apply_family(values, rule);
+    std::set<std::int64_t> places;
+    for (std::int64_t line = 0; line < 20; ++line) {
+      double least = 9, greatest = -9;
+      int changed = 0;
+      for (std::int64_t i = line * 30; i < line * 30 + 30; ++i) {
+        least = std::min(least, values.at(i)), greatest = std::max(greatest, values.at(i));
+        if (values.at(i) == whole.at(i)) continue;
+        ++changed;
+        places.insert(i % 30);
+        if (family == InputFamily::triangular) CHECK(values.at(i) == own.at(i));
+      }
+      CHECK(changed <= 1);
+      if (family == InputFamily::ascending)
+        CHECK((line % 2 == 0 ? greatest == 1.5 : least == -1.5));
+    }
+    CHECK(places.size() > 5);
+  }
+}
+
+TEST_CASE("tensors may have the same values, the sign or the order of the dimensions changed") {
+  const Tensor own = fill_tensor(InitRule{}, 5, DType::f32, {6, 10}, {}, nullptr, "here");
+  const auto made = [&](int form, std::uint64_t seed, const std::vector<std::int64_t>& shape) {
+    Tensor values = own;
+    values.shape = shape;
+    FamilyRule rule = rule_for(InputFamily::alike, form, seed, shape);
+    rule.common_seed = 3;
+    apply_family(values, rule);
+    return values;
+  };
+  const Tensor first = made(0, 1, {6, 10}), same = made(0, 2, {6, 10}), minus = made(1, 2, {6, 10}),
+               exchanged = made(2, 2, {10, 6});
+  CHECK(same.bytes == first.bytes);
+  CHECK(first.at(1) != first.at(2));
+  for (std::int64_t i = 0; i < 60; ++i) {
+    CHECK(minus.at(i) == -first.at(i));
+    CHECK(exchanged.at(i % 10 * 6 + i / 10) == first.at(i));
+  }
 }
 
 TEST_CASE("each form of a structure has its meaning, whatever the seed") {
