@@ -32,13 +32,13 @@ class Candidates {
       : spec_(std::move(spec)), runner_(make_host_runner(options)) {
     runner_->prepare(spec_);
   }
-  Outcome run(const std::string& source) {
+  Outcome run(const std::string& source, Stage stage = Stage::screening) {
     Variant variant = baseline_variant(spec_);
     variant.source = source;
-    return run(variant);
+    return run(variant, stage);
   }
-  Outcome run(const Variant& variant) {
-    return run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0});
+  Outcome run(const Variant& variant, Stage stage = Stage::screening) {
+    return run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0, stage});
   }
   Outcome run(const RunRequest& request) { return runner_->run(request, {}); }
   /// Still fit for work: the spec's own kernel passes.

@@ -28,6 +28,17 @@ constexpr std::size_t kSharedGuard = std::size_t{256} << 10U;
 
 thread_local BlockRunner* running = nullptr;
 
+void fill(std::byte* begin, std::size_t size, std::uint32_t word) {
+  for (std::size_t at = 0; at < size; at += sizeof word)
+    std::memcpy(begin + at, &word, std::min(sizeof word, size - at));
+}
+
+/// What a lane has that takes no part in a warp operation: no number, or one beyond most others.
+unsigned long long absent_lane(std::uint64_t seed) {
+  constexpr unsigned long long kValues[] = {~0ULL, 0x7fefffff7f7fffffULL, 0xffefffffff7fffffULL};
+  return kValues[mix64(seed) % std::size(kValues)];
+}
+
 bool in(const void* address, const std::byte* begin, std::size_t size) {
   if (begin == nullptr) return false;
   const auto a = reinterpret_cast<std::uintptr_t>(address),
@@ -129,10 +140,11 @@ bool BlockRunner::bind(const BlockPlan& plan) {
 
 BlockEnd BlockRunner::run(const WarpathIndex& block_index) {
   warpath_thread.block_index = block_index;
-  if (static_shared_ != nullptr)
-    std::memset(static_shared_, plan_->poison, plan_->module->shared_bytes());
-  std::memset(dynamic_shared_, plan_->poison,
-              round_up(plan_->dynamic_shared_bytes, kSharedAlignment));
+  if (plan_->poison) {
+    if (static_shared_ != nullptr)
+      fill(static_shared_, plan_->module->shared_bytes(), *plan_->poison);
+    fill(dynamic_shared_, round_up(plan_->dynamic_shared_bytes, kSharedAlignment), *plan_->poison);
+  }
   end_ = BlockEnd::done;
   if (plan_->interleaved) {
     constexpr std::uint64_t kMostBetween[] = {2, 5, 16, 64};
@@ -376,6 +388,7 @@ bool BlockRunner::try_complete(Warp& warp, unsigned lane) {
   }
   WarpOperands operands;
   operands.active = group;
+  operands.absent = absent_lane(plan_->seed);
   for (unsigned rest = group; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(rest));
     operands.value[i] = warp.lanes[i].value;

@@ -22,7 +22,9 @@ struct BlockPlan {
   void* const* arguments = nullptr;  ///< address of each parameter's value
   WarpathIndex grid{1, 1, 1}, block{1, 1, 1};
   std::size_t dynamic_shared_bytes = 0;
-  unsigned char poison = 0xff;  ///< fills shared memory before each block
+  /// Fills shared memory before each block; nullopt: it keeps what the block before left there, of
+  /// this launch or another.
+  std::optional<std::uint32_t> poison = UINT32_MAX;
   bool fibers = false;
   bool interleaved = false;  ///< of fibers: threads switch at accesses to memory too
   std::uint64_t seed = 0;    ///< of those switches

@@ -19,8 +19,8 @@ struct Launch {
   void* const* arguments = nullptr;
   LaunchNumbers numbers;
   Schedule schedule = Schedule::forward;
-  std::uint64_t seed = 0;       ///< of the random schedule
-  unsigned char poison = 0xff;  ///< of shared memory
+  std::uint64_t seed = 0;                            ///< of the random schedule
+  std::optional<std::uint32_t> poison = UINT32_MAX;  ///< of shared memory (BlockPlan)
   bool fibers = false;
   bool interleaved = false;           ///< BlockPlan
   std::span<const Buffer> tensors{};  ///< BlockPlan

@@ -133,4 +133,12 @@ std::vector<std::byte> Module::state() const {
   return out;
 }
 
+void Module::restore(const std::vector<std::byte>& state) {
+  auto from = state.begin();
+  for (const auto& segment : writable_) {
+    std::copy_n(from, segment.size, segment.begin);
+    from += static_cast<std::ptrdiff_t>(segment.size);
+  }
+}
+
 }  // namespace warpath::host

@@ -34,6 +34,8 @@ class Module {
   /// Contents of all the module's writable memory that outlives a launch: globals and function
   /// statics.
   [[nodiscard]] std::vector<std::byte> state() const;
+  /// Sets it to what state() was.
+  void restore(const std::vector<std::byte>& state);
 
  private:
   struct Segment {

@@ -44,7 +44,7 @@ unsigned long long shuffle(
     default:
       break;
   }
-  return (operands.active >> source & 1U) != 0 ? operands.value[source] : ~0ULL;
+  return (operands.active >> source & 1U) != 0 ? operands.value[source] : operands.absent;
 }
 
 template <class T, class Combine>

@@ -207,11 +207,14 @@ class Worker {
       fill_poison(buffers_[i].data(), buffers_[i].size(), DType::u8, seed + i);
   }
 
-  /// Starts with the plain loop and begins anew with fibers once a kernel turns out to need them.
+  /// Starts with the plain loop and begins anew with fibers once a kernel turns out to need them,
+  /// on variables of the module as they were.
   LaunchEnd launch_once(const LaunchCommand& command) {
+    const auto state = fibers_ ? std::vector<std::byte>() : module_.state();
     LaunchEnd end = run_all(command);
     if (end.end != BlockEnd::needs_fibers) return end;
     fibers_ = true;
+    module_.restore(state);
     return run_all(command);
   }
 
@@ -261,14 +264,18 @@ class Worker {
                        const Module& module,
                        const LaunchNumbers& numbers,
                        const std::vector<void*>& arguments) {
-    constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
+    constexpr std::array<std::uint32_t, 3> kOfSchedule{UINT32_MAX, 0x7f7f7f7f, 0xfefefefe};
     return launcher_.run(
         {.module = &module,
          .arguments = arguments.data(),
          .numbers = numbers,
          .schedule = command.schedule,
          .seed = command.seed,
-         .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
+         .poison =
+             command.shared_contents > 0
+                 ? kSharedContents[(command.shared_contents - std::size_t{1}) %
+                                   kSharedContents.size()]
+                 : kOfSchedule[static_cast<std::size_t>(command.schedule) % kOfSchedule.size()],
          .fibers = fibers_,
          .interleaved = command.interleaved,
          .tensors =

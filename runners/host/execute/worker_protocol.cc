@@ -89,6 +89,7 @@ struct Description<LaunchCommand> : Unnamed<&LaunchCommand::numbers,
                                             &LaunchCommand::over_results,
                                             &LaunchCommand::interleaved,
                                             &LaunchCommand::rounding,
+                                            &LaunchCommand::shared_contents,
                                             &LaunchCommand::guards,
                                             &LaunchCommand::shared,
                                             &LaunchCommand::scratch_bytes,
@@ -149,18 +150,36 @@ void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uin
   }
 }
 
+namespace {
+
+/// 2^-7, which is near 0.
+std::uint64_t small_bits(DType dtype) {
+  return dtype == DType::f64   ? 0x3f80000000000000ULL
+         : dtype == DType::f32 ? 0x3c000000
+         : dtype == DType::f16 ? 0x2000
+                               : 0x3c00;
+}
+
+}  // namespace
+
 void leave_results(std::byte* begin,
                    std::span<const std::byte> results,
                    DType dtype,
                    std::uint64_t seed) {
   const std::size_t width = info(dtype).size_bytes;
+  // of what changes a number by 2^-11 of itself, and by 2^-6
   const unsigned low_bits = dtype == DType::f64 ? 41 : dtype == DType::f32 ? 12 : 3;
+  const unsigned more_bits = low_bits + (width > 2 && info(dtype).is_float ? 5 : 2);
   for (std::size_t at = 0; at + width <= results.size(); at += width) {
     const std::uint64_t random = mix64(seed + at);
     if (random % 16 == 0) continue;
     std::uint64_t word = 0;
     std::memcpy(&word, &results[at], width);
-    if (random % 16 == 1) word ^= random >> (64 - low_bits) | 1U;
+    const bool nearly = random % 16 < 4;
+    if (nearly && word == 0 && info(dtype).is_float)
+      word = small_bits(dtype);
+    else if (nearly)
+      word ^= random >> (64 - (random % 16 == 1 ? low_bits : more_bits)) | 1U;
     std::memcpy(begin + at, &word, width);
   }
 }

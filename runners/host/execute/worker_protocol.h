@@ -73,6 +73,11 @@ struct StepCommand {
   std::vector<std::uint32_t> arguments;  ///< bound arguments, followed by the scratch buffers
 };
 
+/// Words that fill shared memory, which has no contents that a kernel may rely on; nullopt: what
+/// the block before left, as on a device.
+inline constexpr std::array<std::optional<std::uint32_t>, 8> kSharedContents{
+    UINT32_MAX, 0, std::nullopt, 1, 0x7f7f7f7f, 2, std::nullopt, 0x3f800000};
+
 struct LaunchCommand {
   LaunchNumbers numbers;
   Schedule schedule = Schedule::forward;
@@ -84,6 +89,9 @@ struct LaunchCommand {
   /// threads of a block switch at accesses to memory, of code that was compiled for it
   bool interleaved = false;
   Rounding rounding = Rounding::nearest;
+  /// What shared memory has before each block: 0: bytes that follow from the schedule; k:
+  /// kSharedContents[k - 1].
+  std::uint8_t shared_contents = 0;
   /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
   std::uint8_t guards = 0;
   /// Two bound tensors that share the buffer of the larger one, with the contents of the first,
@@ -117,8 +125,8 @@ struct LaunchReply {
 /// Fills an output before a launch: NaNs for floating types, noise for integers, as a function of
 /// the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
-/// Puts about 15 of every 16 elements of `results` at their places from `begin`, one of them with
-/// other low bits.
+/// Puts about 15 of every 16 elements of `results` at their places from `begin`, three of them
+/// nearly: with other low bits, or a small number in place of 0.
 void leave_results(std::byte* begin,
                    std::span<const std::byte> results,
                    DType dtype,

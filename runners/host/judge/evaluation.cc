@@ -250,6 +250,7 @@ class Evaluation {
       if (!set) continue;
       LaunchCommand next =
           command(w, kSchedules[made % std::size(kSchedules)], placement_on(choice));
+      next.shared_contents = static_cast<std::uint8_t>(1 + made % kSharedContents.size());
       next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
       if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
     }
