@@ -285,13 +285,16 @@ std::string tensor_problem(const Contraction& c) {
   if (s8 ? !one_of(c.accumulator_type, {"int", "int32_t"}) : c.accumulator_type != "float") {
     return "tensor cores do not accumulate in " + c.accumulator_type;
   }
-  const bool converted =
-      s8 ? exact(c.a, {"", "(", "(int)", "((int)", "int(", "static_cast<int>("}) &&
-               exact(c.b, {"", "(", "(int)", "((int)", "int(", "static_cast<int>("})
-         : exact(c.a, {"__bfloat162float(", "__half2float(", "(float)", "((float)", "float(",
-                       "static_cast<float>("}) &&
-               exact(c.b, {"__bfloat162float(", "__half2float(", "(float)", "((float)", "float(",
-                           "static_cast<float>("});
+  const std::initializer_list<std::string_view> whole = {"",          "(",
+                                                         "(int)",     "((int)",
+                                                         "int(",      "static_cast<int>(",
+                                                         "(int32_t)", "((int32_t)",
+                                                         "int32_t(",  "static_cast<int32_t>("};
+  const bool converted = s8 ? exact(c.a, whole) && exact(c.b, whole)
+                            : exact(c.a, {"__bfloat162float(", "__half2float(", "(float)",
+                                          "((float)", "float(", "static_cast<float>("}) &&
+                                  exact(c.b, {"__bfloat162float(", "__half2float(", "(float)",
+                                              "((float)", "float(", "static_cast<float>("});
   if (!converted) return "a factor is more than an element";
   if (c.groups && !c.batch.launch_extent.empty()) return "ragged groups in batches";
   if (!c.groups && extent_of(c.m).empty()) return "no end of " + c.m.name + " in the kernel";

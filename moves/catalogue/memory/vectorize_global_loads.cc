@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
@@ -271,6 +272,10 @@ class VectorizeGlobalLoads final : public Move {
     for (const ThreadIndex& index : facts.thread_indices) {
       if (is_shared_by_lanes(facts, loop, index.value)) shared.push_back(index.name);
     }
+    const bool of_block = std::ranges::all_of(
+        std::to_array({"blockIdx.x", "blockIdx.y", "blockIdx.z"}),
+        [&](const char* name) { return is_shared_by_lanes(facts, loop, Polynomial::name(name)); });
+    if (of_block) shared.emplace_back("blockIdx");
     if (dealing->strided && asks_for_thread(facts, *stmt.body, shared))
       return why = "the body asks for its thread", std::nullopt;
     const auto first = fixed(facts, loop.first);

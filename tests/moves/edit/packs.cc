@@ -114,6 +114,16 @@ TEST_CASE("arrays of other element sizes join the packs where they are aligned t
   path.runs();
 }
 
+TEST_CASE("a row may be the block's number, wherever it stands") {
+  MovePath path(rows(512, "",
+                     "for (int j = threadIdx.x; j < C; j += blockDim.x) y[blockIdx.x * C + j] = "
+                     "x[blockIdx.x * C + j];",
+                     "N", "64"));
+  path.step("specialise_shape@shape").step("vectorize_global_loads@loop:0(width=4)");
+  CHECK(path.has("float4"));
+  path.runs();
+}
+
 TEST_CASE("lanes must agree where the row starts") {
   const std::string loop = "for (int j = lane; j < C; j += 32) y[row * C + j] = x[row * C + j];";
   MovePath path(rows(509,
