@@ -36,10 +36,11 @@ portable::Word group_of(const FamilyRule& rule) {
   return group > 1 && group < rule.elements && rule.arrangement == Arrangement::none ? group : 0;
 }
 
-/// A part of a line, or of a small matrix, may tell that it has the structure.
+/// A part of a line, or of a small matrix, may tell that it has the structure: for triangles a part
+/// of several lines does, and with lines of two numbers in them few sums are exact.
 bool shows_in_lines(InputFamily family) {
   return family != InputFamily::permutation && family != InputFamily::repeated_tile &&
-         family != InputFamily::low_rank;
+         family != InputFamily::low_rank && family != InputFamily::triangular;
 }
 
 /// Forms of the choice's family that differ in one of its tensors, the ones that are tried

@@ -474,7 +474,8 @@ TEST_CASE(
   const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
   CHECK(of_each(matrix, InputFamily::alike) == 0);
   CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
-  CHECK(of_each(matrix, InputFamily::triangular) == 3);
+  CHECK(of_each(matrix, InputFamily::identity) == 1);
+  CHECK(of_each(matrix, InputFamily::triangular) == 0);
   CHECK(of_each(vector, InputFamily::ascending) == 0);
 }
 
