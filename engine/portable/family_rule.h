@@ -96,9 +96,9 @@ enum class InputFamily : int {
   one_value,
   /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
   repeated_tile,
-  /// one half [of every line, of the tensor] equals the other; of square matrices also [above the
-  /// diagonal and below it, the same with the other sign] or [every line is the one before, moved
-  /// on by one]
+  /// one half [of every line, of the tensor] equals the other; of square matrices also [that below
+  /// the diagonal the one above, every line the one before, moved on by one, and that below the
+  /// diagonal the one above with the other sign]
   half_copy,
   low_rank,  ///< a column times a row
   /// [ascending, descending] along the last dimension; integers: through their range
