@@ -123,6 +123,20 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "on the host runner too, what is right where tensors differ, matrices have no symmetry, lines "
+    "are not nearly in order, a scalar is 0 or a mask names all is refused") {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : {"cosine", "gemv", "masked_square", "own_product", "top_two"}) {
+    const auto [refused, passed] =
+        judge_all(*runner, family, [](const Candidate&) { return true; });
+    bad += refused, honest += passed;
+  }
+  CHECK(bad == 13);
+  CHECK(honest == 5);
+}
+
+TEST_CASE(
     "on the host runner too, what is right for weights that are not all 1, runs of other lengths, "
     "places that do not count upwards, sums that are far apart, scores above a mask's "
     "number or small numbers alone is refused") {
