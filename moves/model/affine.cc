@@ -5,31 +5,17 @@
 
 #include "engine/base/ascii.h"
 #include "engine/text/tokens.h"
+#include "moves/model/polynomial_builder.h"
 #include "moves/syntax/storage.h"
 #include "moves/syntax/syntax_query.h"
 
 namespace warpath::model {
 namespace {
 
-constexpr std::size_t kMaxTerms = 128;
 constexpr std::size_t kMaxText = 4000;
 
 using Factors = Polynomial::Factors;
 using Term = Polynomial::Term;
-
-/// Higher degree first, the constant last, then by text.
-bool precedes(const Factors& a, const Factors& b) {
-  if (a.size() != b.size()) return a.size() > b.size();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
-    if (const int order = a[i]->text.compare(b[i]->text); order != 0) return order < 0;
-  }
-  return false;
-}
-bool same(const Factors& a, const Factors& b) {
-  return std::ranges::equal(
-      a, b, [](const auto& p, const auto& q) { return p == q || p->text == q->text; });
-}
 
 std::string_view without_version(std::string_view text) {
   return text.substr(0, text.find('\''));
@@ -98,59 +84,6 @@ bool contains_word(std::string_view atom, std::string_view name) {
 }
 
 }  // namespace
-
-/// Brings lists of terms into canonical form.
-class PolynomialBuilder {
- public:
-  /// Terms in any order.
-  static Polynomial build(std::vector<Term> terms) {
-    std::stable_sort(terms.begin(), terms.end(), in_order);
-    return joined(std::move(terms));
-  }
-  static Polynomial sum(const Polynomial& a, const Polynomial& b) {
-    std::vector<Term> terms;
-    terms.reserve(a.terms().size() + b.terms().size());
-    std::ranges::merge(a.terms(), b.terms(), std::back_inserter(terms), in_order);
-    return joined(std::move(terms));
-  }
-  static Polynomial scaled(const Polynomial& a, std::int64_t scale) {
-    std::vector<Term> terms = a.terms();
-    for (Term& term : terms) {
-      if (__builtin_mul_overflow(term.coefficient, scale, &term.coefficient))
-        return Polynomial::unknown();
-    }
-    return joined(std::move(terms));
-  }
-  static Polynomial unknown() {
-    Polynomial out;
-    out.known_ = false;
-    return out;
-  }
-
- private:
-  static bool in_order(const Term& a, const Term& b) { return precedes(a.factors, b.factors); }
-
-  /// Terms in order.
-  static Polynomial joined(std::vector<Term> terms) {
-    std::size_t kept = 0;
-    for (Term& term : terms) {
-      if (kept > 0 && same(terms[kept - 1].factors, term.factors)) {
-        if (__builtin_add_overflow(terms[kept - 1].coefficient, term.coefficient,
-                                   &terms[kept - 1].coefficient))
-          return Polynomial::unknown();
-      } else {
-        if (&terms[kept] != &term) terms[kept] = std::move(term);
-        ++kept;
-      }
-    }
-    terms.resize(kept);
-    std::erase_if(terms, [](const Term& t) { return t.coefficient == 0; });
-    if (terms.size() > kMaxTerms) return Polynomial::unknown();
-    Polynomial out;
-    if (!terms.empty()) out.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms));
-    return out;
-  }
-};
 
 const std::vector<Term>& Polynomial::terms() const {
   static const std::vector<Term> none;
@@ -234,7 +167,7 @@ Polynomial operator-(const Polynomial& a, const Polynomial& b) {
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
-  if (!a.known_ || !b.known_ || a.terms().size() * b.terms().size() > kMaxTerms)
+  if (!a.known_ || !b.known_ || a.terms().size() * b.terms().size() > PolynomialBuilder::kMaxTerms)
     return Polynomial::unknown();
   if (const auto scale = a.constant()) return PolynomialBuilder::scaled(b, *scale);
   if (const auto scale = b.constant()) return PolynomialBuilder::scaled(a, *scale);

@@ -164,4 +164,29 @@ std::vector<const Write*> writes_in(const KernelFacts& facts, Span span) {
   return out;
 }
 
+namespace {
+
+void unite(std::vector<std::string>& out, std::string_view name) {
+  if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
+}
+
+}  // namespace
+
+std::vector<std::string> KernelFacts::names_read(const Stmt& stmt) const {
+  std::vector<std::string> out;
+  for (const Read& read : state->reads) {
+    if (stmt.span.contains(read.name->span) && read.variable->function != nullptr)
+      unite(out, read.variable->name);
+  }
+  return out;
+}
+
+std::vector<std::string> KernelFacts::names_written(const Stmt& stmt) const {
+  std::vector<std::string> out;
+  for (const Write& write : state->writes) {
+    if (stmt.span.contains(write.name->span)) unite(out, write.variable->name);
+  }
+  return out;
+}
+
 }  // namespace warpath::model

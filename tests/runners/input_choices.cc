@@ -11,31 +11,14 @@
 #include "engine/spec/tensor_init.h"
 #include "runners/inputs/input_choices.h"
 #include "runners/inputs/other_scalars.h"
+#include "tests/runners/input_spec.h"
 
 using namespace warpath;
+using namespace warpath::test;
 
 namespace {
 
 using Of = FamilyChoice::Of;
-
-/// Two matrices, a vector, indices, or what else stands in `inputs`.
-KernelSpec spec_of(const std::string& inputs) {
-  return parse_specs(
-             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" +
-                 inputs +
-                 R"(, {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [40], "dtype": "float32"}}],
-                         "launch": {"grid": {"x": 1}, "block": {"x": 32}}}}})",
-             "spec.json", ".")
-      .front();
-}
-
-std::string input(const std::string& name,
-                  const std::string& shape,
-                  const std::string& dtype = "float32") {
-  const std::string init = dtype == "int32" ? R"("randint", "low": 0, "high": 40)" : R"("randn")";
-  return R"({"name": ")" + name + R"(", "type": "tensor", "tensor_spec": {"shape": )" + shape +
-         R"(, "dtype": ")" + dtype + R"(", "init": {"kind": )" + init + "}}}";
-}
 
 /// Form numbers of each family in `of`, by what it is combined with.
 using Forms = std::map<InputFamily, std::multiset<int>>;
@@ -429,54 +412,6 @@ TEST_CASE(
   CHECK(
       labels.contains("zero_block (lines amid) in every other tensor, from the first, special "
                       "numbers in the others"));
-}
-
-TEST_CASE("a scalar that is declared 0 becomes another number, beside tensors that are 0") {
-  const KernelSpec spec = spec_of(
-      R"({"name": "z", "type": "tensor", "tensor_spec": {"shape": [40], "dtype": "float32", "init": {"kind": "zeros"}}},
-         {"name": "beta", "type": "float", "value": 0})");
-  const Workload& workload = spec.workloads.front();
-  const FamilyChoice choice{.family = InputFamily::other_scalars};
-  REQUIRE(free_scalars(spec, workload) == 1);
-  CHECK(std::get<double>(*scalar_on(choice, spec, spec.io.args[1], workload)) != 0);
-  Tensor zeros{DType::f32, {40}, std::vector<std::byte>(160)};
-  apply_family(zeros, family_rule(spec, spec.io.args[0], workload, choice, 0, 1));
-  CHECK(zeros.at(0) != 0);
-}
-
-TEST_CASE("a mask that excludes nothing has both values in other inputs, an output of it none") {
-  const auto mask = [](const std::string& role) {
-    const KernelSpec spec =
-        spec_of(R"({"name": "m", "type": "tensor", "role": ")" + role +
-                R"(", "tensor_spec": {"shape": [40], "dtype": "bool", "init": {"kind": "ones"}}})");
-    Tensor values{DType::boolean, {40}, std::vector<std::byte>(40, std::byte{1})};
-    const Workload& workload = spec.workloads.front();
-    if (!changes(InputFamily::sparse, spec, spec.io.args[0], workload)) return values.at(0) * 40;
-    apply_family(values, family_rule(spec, spec.io.args[0], workload, InputFamily::sparse, 1));
-    double sum = 0;
-    for (std::int64_t i = 0; i < 40; ++i) sum += values.at(i);
-    return sum;
-  };
-  CHECK((mask("input") > 0 && mask("input") < 20));
-  CHECK(mask("inout") == 40);
-}
-
-TEST_CASE(
-    "tensors are alike where there are two; one element of each line is odd where there are "
-    "lines") {
-  const auto of_each = [](const std::string& inputs, InputFamily family) {
-    const KernelSpec spec = spec_of(inputs);
-    const auto choices = structure_choices(spec, spec.workloads.front());
-    return std::ranges::count_if(choices, [&](const FamilyChoice& choice) {
-      return choice.family == family && choice.but_for_one_of_each;
-    });
-  };
-  const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
-  CHECK(of_each(matrix, InputFamily::alike) == 0);
-  CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
-  CHECK(of_each(matrix, InputFamily::identity) == 1);
-  CHECK(of_each(matrix, InputFamily::triangular) == 0);
-  CHECK(of_each(vector, InputFamily::ascending) == 0);
 }
 
 TEST_CASE("a choice that changes nothing, or nothing else than another one, is not made") {

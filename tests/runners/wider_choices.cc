@@ -1,0 +1,64 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "runners/inputs/input_choices.h"
+#include "runners/inputs/other_scalars.h"
+#include "tests/runners/input_spec.h"
+
+using namespace warpath;
+using namespace warpath::test;
+
+TEST_SUITE_BEGIN("wider_choices");
+
+TEST_CASE("a scalar that is declared 0 becomes another number, beside tensors that are 0") {
+  const KernelSpec spec = spec_of(
+      R"({"name": "z", "type": "tensor", "tensor_spec": {"shape": [40], "dtype": "float32", "init": {"kind": "zeros"}}},
+         {"name": "beta", "type": "float", "value": 0})");
+  const Workload& workload = spec.workloads.front();
+  const FamilyChoice choice{.family = InputFamily::other_scalars};
+  REQUIRE(free_scalars(spec, workload) == 1);
+  CHECK(std::get<double>(*scalar_on(choice, spec, spec.io.args[1], workload)) != 0);
+  Tensor zeros{DType::f32, {40}, std::vector<std::byte>(160)};
+  apply_family(zeros, family_rule(spec, spec.io.args[0], workload, choice, 0, 1));
+  CHECK(zeros.at(0) != 0);
+}
+
+TEST_CASE("a mask that excludes nothing has both values in other inputs, an output of it none") {
+  const auto mask = [](const std::string& role) {
+    const KernelSpec spec =
+        spec_of(R"({"name": "m", "type": "tensor", "role": ")" + role +
+                R"(", "tensor_spec": {"shape": [40], "dtype": "bool", "init": {"kind": "ones"}}})");
+    Tensor values{DType::boolean, {40}, std::vector<std::byte>(40, std::byte{1})};
+    const Workload& workload = spec.workloads.front();
+    if (!changes(InputFamily::sparse, spec, spec.io.args[0], workload)) return values.at(0) * 40;
+    apply_family(values, family_rule(spec, spec.io.args[0], workload, InputFamily::sparse, 1));
+    double sum = 0;
+    for (std::int64_t i = 0; i < 40; ++i) sum += values.at(i);
+    return sum;
+  };
+  CHECK((mask("input") > 0 && mask("input") < 20));
+  CHECK(mask("inout") == 40);
+}
+
+TEST_CASE(
+    "tensors are alike where there are two; one element of each line is odd where there are "
+    "lines") {
+  const auto of_each = [](const std::string& inputs, InputFamily family) {
+    const KernelSpec spec = spec_of(inputs);
+    const auto choices = structure_choices(spec, spec.workloads.front());
+    return std::ranges::count_if(choices, [&](const FamilyChoice& choice) {
+      return choice.family == family && choice.but_for_one_of_each;
+    });
+  };
+  const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
+  CHECK(of_each(matrix, InputFamily::alike) == 0);
+  CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
+  CHECK(of_each(matrix, InputFamily::identity) == 1);
+  CHECK(of_each(matrix, InputFamily::triangular) == 0);
+  CHECK(of_each(vector, InputFamily::ascending) == 0);
+}
+
+TEST_SUITE_END();
