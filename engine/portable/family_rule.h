@@ -44,8 +44,8 @@ enum class InputFamily : int {
   /// are within four values of the greatest, of the least: sums of lines are large and equal.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
-  /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6. Scalar
-  /// arguments: scalar_on()
+  /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6; zeros are
+  /// other numbers first. Scalar arguments: scalar_on()
   other_scalars,
   /// the first tensor 2^7 * scale everywhere, the second as much below 0. Their products are equal,
   /// and less than a number that stands for -infinity.

@@ -124,11 +124,11 @@ std::optional<std::string> Polynomial::as_name() const {
 
 namespace {
 
-/// A factor that is the operation; null if there is none.
-const Atom* factor_of(const Polynomial& p, std::string_view op, auto&& wanted) {
+/// A factor that is the quotient of these operands; null if there is none.
+const Atom* quotient_in(const Polynomial& p, const std::vector<Polynomial>& operands) {
   for (const Term& term : p.terms()) {
     for (const auto& factor : term.factors) {
-      if (factor->op == op && wanted(*factor)) return factor.get();
+      if (factor->op == "/" && factor->operands == operands) return factor.get();
     }
   }
   return nullptr;
@@ -136,20 +136,19 @@ const Atom* factor_of(const Polynomial& p, std::string_view op, auto&& wanted) {
 
 /// a / c * c + a % c is a, also with a factor on both.
 Polynomial with_joined_quotients(const Polynomial& p) {
-  Polynomial out = p;
-  factor_of(p, "%", [&](const Atom& remainder) {
-    const Atom* const quotient =
-        factor_of(p, "/", [&](const Atom& other) { return other.operands == remainder.operands; });
-    if (quotient == nullptr || p.degree(remainder.text) != 1 || p.degree(quotient->text) != 1)
-      return false;
-    const Polynomial times = p.coefficient_of(remainder.text);
-    if (times.degree(quotient->text) != 0 ||
-        !(p.coefficient_of(quotient->text) == times * remainder.operands[1]))
-      return false;
-    out = p.without(remainder.text).without(quotient->text) + times * remainder.operands[0];
-    return true;
-  });
-  return out;
+  for (const Term& term : p.terms()) {
+    for (const auto& factor : term.factors) {
+      const Atom* const quotient = factor->op == "%" ? quotient_in(p, factor->operands) : nullptr;
+      if (quotient == nullptr || p.degree(factor->text) != 1 || p.degree(quotient->text) != 1)
+        continue;
+      const Polynomial times = p.coefficient_of(factor->text);
+      if (times.degree(quotient->text) != 0 ||
+          !(p.coefficient_of(quotient->text) == times * factor->operands[1]))
+        continue;
+      return p.without(factor->text).without(quotient->text) + times * factor->operands[0];
+    }
+  }
+  return p;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<FamilyRule> rules(InputFamily family,
   return out;
 }
 
-/// What a structure is combined with, in the order of structure_choices().
+/// What a structure is combined with.
 enum class Beside { but_for_one, special_numbers, nothing, but_for_one_of_each };
 
 /// As many elements as belong together: a line or, where that is small, a matrix; 0 where there are

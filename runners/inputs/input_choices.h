@@ -63,9 +63,10 @@ struct FamilyChoice {
                                                        const Workload& workload);
 /// Structures in the even and in the odd inputs of `workload`, or, except for one element, in each
 /// of three to six alone: each kind that their shapes allow
-/// (FamilyRule::form), once except for one element, once beside special numbers if it has zeros,
-/// and once complete; then zeros in all inputs at once. All choices are distinct for every seed;
-/// the most revealing ones come first.
+/// (FamilyRule::form), once except for one element, once except for one of each line or small
+/// matrix, where parts of these show it, once beside special numbers if it has zeros, and once
+/// complete; what relates several inputs (InputFamily::alike) and zeros are in all at once. All
+/// choices are distinct for every seed; the most revealing ones come first.
 [[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
                                                           const Workload& workload);
 /// At most `most` of `choices`, evenly spaced, starting at index `first` (modulo their number).

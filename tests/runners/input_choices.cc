@@ -414,6 +414,24 @@ TEST_CASE(
                       "numbers in the others"));
 }
 
+TEST_CASE(
+    "tensors are alike where there are two; one element of each line is odd where there are "
+    "lines") {
+  const auto of_each = [](const std::string& inputs, InputFamily family) {
+    const KernelSpec spec = spec_of(inputs);
+    const auto choices = structure_choices(spec, spec.workloads.front());
+    return std::ranges::count_if(choices, [&](const FamilyChoice& choice) {
+      return choice.family == family && choice.but_for_one_of_each;
+    });
+  };
+  const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
+  CHECK(of_each(matrix, InputFamily::alike) == 0);
+  CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
+  CHECK(of_each(matrix, InputFamily::identity) == 1);
+  CHECK(of_each(matrix, InputFamily::triangular) == 0);
+  CHECK(of_each(vector, InputFamily::ascending) == 0);
+}
+
 TEST_CASE("a choice that changes nothing, or nothing else than another one, is not made") {
   const auto choices = [](const std::string& inputs) {
     const KernelSpec spec = spec_of(inputs);

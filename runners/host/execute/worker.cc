@@ -93,7 +93,7 @@ class Worker {
     LaunchReply reply;
     if (!place(command)) return short_of_memory();
     const auto state = module_.state();
-    const LaunchEnd end = launch_once(command);
+    const LaunchEnd end = launch_once(command, state);
     finish(reply, command, end, state);
     reply.samples_ns = {end.seconds * 1e9};
     return reply;
@@ -106,14 +106,14 @@ class Worker {
     constexpr std::uint64_t kTimedAlignment = 16;
     if (!place(command.launch, kTimedAlignment)) return short_of_memory();
     const auto state = module_.state();
-    LaunchEnd end = launch_once(command.launch);  // warm-up
+    LaunchEnd end = launch_once(command.launch, state);  // warm-up
     std::vector<double> samples;
     const auto start = Clock::now();
     while (end.end == BlockEnd::done && static_cast<int>(samples.size()) < command.max_samples) {
       const double spent = std::chrono::duration<double>(Clock::now() - start).count();
       if (spent >= command.seconds && static_cast<int>(samples.size()) >= command.min_samples)
         break;
-      end = launch_once(command.launch);
+      end = launch_once(command.launch, state);
       samples.push_back(end.seconds * 1e9);
     }
     finish(reply, command.launch, end, state);
@@ -208,9 +208,8 @@ class Worker {
   }
 
   /// Starts with the plain loop and begins anew with fibers once a kernel turns out to need them,
-  /// on variables of the module as they were.
-  LaunchEnd launch_once(const LaunchCommand& command) {
-    const auto state = fibers_ ? std::vector<std::byte>() : module_.state();
+  /// on variables of the module as they were, `state`.
+  LaunchEnd launch_once(const LaunchCommand& command, const std::vector<std::byte>& state) {
     LaunchEnd end = run_all(command);
     if (end.end != BlockEnd::needs_fibers) return end;
     fibers_ = true;

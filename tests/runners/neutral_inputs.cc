@@ -11,7 +11,7 @@
 using namespace warpath;
 using namespace warpath::test;
 
-TEST_SUITE_BEGIN("wider_choices");
+TEST_SUITE_BEGIN("neutral_inputs");
 
 TEST_CASE("a scalar that is declared 0 becomes another number, beside tensors that are 0") {
   const KernelSpec spec = spec_of(
@@ -41,24 +41,6 @@ TEST_CASE("a mask that excludes nothing has both values in other inputs, an outp
   };
   CHECK((mask("input") > 0 && mask("input") < 20));
   CHECK(mask("inout") == 40);
-}
-
-TEST_CASE(
-    "tensors are alike where there are two; one element of each line is odd where there are "
-    "lines") {
-  const auto of_each = [](const std::string& inputs, InputFamily family) {
-    const KernelSpec spec = spec_of(inputs);
-    const auto choices = structure_choices(spec, spec.workloads.front());
-    return std::ranges::count_if(choices, [&](const FamilyChoice& choice) {
-      return choice.family == family && choice.but_for_one_of_each;
-    });
-  };
-  const std::string matrix = input("a", "[40, 60]"), vector = input("x", "[60]");
-  CHECK(of_each(matrix, InputFamily::alike) == 0);
-  CHECK(of_each(matrix + "," + vector, InputFamily::alike) == 3);
-  CHECK(of_each(matrix, InputFamily::identity) == 1);
-  CHECK(of_each(matrix, InputFamily::triangular) == 0);
-  CHECK(of_each(vector, InputFamily::ascending) == 0);
 }
 
 TEST_SUITE_END();
