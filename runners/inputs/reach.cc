@@ -11,8 +11,9 @@
 namespace warpath {
 namespace {
 
-/// How many terms a result of the kernel may add up, by the operations that the spec declares and
-/// by what there is to read.
+/// How many terms a result of the kernel may add up, by the operations that the spec declares, by
+/// what there is to read for each result, and by what there is for each of its threads: the results
+/// of a group share its sums.
 double terms_of_a_result(const KernelSpec& spec, const Workload& workload) {
   double read = 0, written = 0;
   for (const ArgSpec& arg : spec.io.args) {
@@ -30,7 +31,13 @@ double terms_of_a_result(const KernelSpec& spec, const Workload& workload) {
       additions +=
           static_cast<double>(count.evaluate(bindings, spec.place("/bound/flops/" + type))) / 2;
   }
-  return std::max(read, additions) / std::max(written, 1.0);
+  const LaunchNumbers launch =
+      evaluate(spec.launch_of(workload), bindings, spec.place("/kernel/io/launch"));
+  double threads = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    threads *= static_cast<double>(launch.grid[axis] * launch.block[axis]);
+  return std::max(std::max(read, additions) / std::max(written, 1.0),
+                  read / std::max(threads, 1.0));
 }
 
 /// Does the text name a function whose result moves relatively by as much as its argument does

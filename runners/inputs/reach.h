@@ -43,7 +43,8 @@ struct Reach {
 /// At least 32: another summation order errs by a few times the baseline's error, the next narrower
 /// type by 2^13 times. Half the square root of the number of terms of a result if that is more:
 /// each addition rounds the partial sum, in the same direction if the terms are alike, and
-/// sequential addition differs from the baseline's blocked one by that factor.
+/// sequential addition differs from the baseline's blocked one by that factor. The terms are alike
+/// in the candidate alone if it adds differences from one value and nearly all inputs are zeros.
 [[nodiscard]] double reach_factor(const KernelSpec& spec, const Workload& workload);
 
 /// The tolerance of `output` on inputs of `family`, which are up to family_growth() times as large

@@ -198,6 +198,8 @@ TEST_SUITE("reach") {
     CHECK(factor("/specs/softmax_scaled.json") == Reach{}.factor);
     CHECK(factor("/tests/data/honest/dot/spec.json") ==
           doctest::Approx(0.5 * std::sqrt(2 * 4000003.0)).epsilon(1e-3));
+    // 65,536 elements a group, whose sums one thread makes
+    CHECK(factor("/specs/groupnorm_silu.json") == doctest::Approx(128).epsilon(1e-3));
   }
 
   TEST_CASE("large arguments of exponentials excuse relative errors, large terms of a sum do not") {
