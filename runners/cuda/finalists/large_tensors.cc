@@ -13,7 +13,7 @@ namespace {
 const std::string kLargeTensors(kLargeTensorsGate);
 constexpr const char* kGates =
     "launch_contract,reference,output_poison,guard_zones,inputs_unchanged";
-constexpr double kSeconds = 60;  // for placing a workload, and for an evaluation
+constexpr double kLeastSeconds = 2, kSeconds = 20;  // for placing a workload, and an evaluation
 constexpr std::int64_t kFewBlocks = 4096;
 
 /// The baseline kernel is the reference here, and rounding errors grow with the sums: only gross
@@ -102,7 +102,8 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
   const Workload* const declared = scored_workload(setup);
   if (declared == nullptr) return {kLargeTensors, not_run, "no workload of role score"};
   try {
-    DeviceLane lane(checking_lane(setup, "a large workload", kGates, kSeconds));
+    DeviceLane lane(checking_lane(setup, "a large workload", kGates,
+                                  std::clamp(setup.seconds, kLeastSeconds, kSeconds)));
     LargePlan plan =
         larger_workloads(setup.spec, *declared, integers_in_code(setup, *declared),
                          {.memory_bytes = static_cast<std::int64_t>(lane.open().free_bytes),
