@@ -16,9 +16,9 @@
 #include "engine/plugin/options.h"
 #include "engine/plugin/prior.h"
 #include "engine/run/drafts.h"
-#include "engine/run/node_cache.h"
 #include "engine/run/node_content.h"
 #include "engine/run/variant_space.h"
+#include "engine/search/node_cache.h"
 #include "engine/search/search.h"
 #include "engine/search/strategy_state.h"
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/search/node_cache.h"
 
 namespace warpath {
 
@@ -13,12 +14,8 @@ namespace warpath {
 /// that depends on (seed, node key) alone. Not part of a snapshot: a reopened node gets the same
 /// order.
 ///
-/// An order is a row of a flat pool, but up to kMostDerived equal priors, the usual case, are not
-/// stored at all:
-///
-///   known_ [ 0 | 1 | 1 | 1 | 1 | ... ]                   by NodeId
-///   row_   [ derived | derived | 0 | derived | 3 ]       by NodeId, to the last that is stored
-///   pool_  [ (a2,.5) (a0,.3) (a1,.2) | (a1,.6) ... ]     (action, prior), best first
+/// Up to kMostDerived equal priors, the usual case, are not stored at all. Of other orders those
+/// used lately are kept; a node whose order was dropped must be reopened as after a resume.
 class ActionOrders {
  public:
   struct Choice {
@@ -28,13 +25,11 @@ class ActionOrders {
 
   explicit ActionOrders(std::uint64_t seed) : seed_(seed) {}
 
-  [[nodiscard]] bool has(NodeId node) const {
-    return index(node) < known_.size() && known_[index(node)];
-  }
+  [[nodiscard]] bool has(NodeId node) const { return derived(node) || stored_.find(node); }
   /// `priors`: [actions of `node`], not negative.
   void set(NodeId node, const Hash128& key, std::span<const float> priors);
-  /// The action to try after `rank` others; rank must be less than the number of priors given to
-  /// set().
+  /// The action to try after `rank` others, of a node that has an order; rank must be less than the
+  /// number of priors given to set().
   [[nodiscard]] Choice at(NodeId node,
                           const Hash128& key,
                           std::uint32_t rank,
@@ -43,18 +38,17 @@ class ActionOrders {
   [[nodiscard]] float prior(NodeId node, std::uint32_t rank, std::uint32_t count) const;
 
  private:
-  static constexpr std::uint32_t kDerived = UINT32_MAX;
   static constexpr std::uint32_t kMostDerived = 64;
+  static constexpr std::size_t kMostStored = 500'000;  // actions
 
-  [[nodiscard]] std::uint32_t row(NodeId node) const {
-    return index(node) < row_.size() ? row_[index(node)] : kDerived;
+  [[nodiscard]] bool derived(NodeId node) const {
+    return index(node) < derived_.size() && derived_[index(node)];
   }
   [[nodiscard]] std::uint64_t tie_break(const Hash128& key, std::uint32_t action) const;
 
   std::uint64_t seed_;
-  std::vector<bool> known_;
-  std::vector<std::uint32_t> row_;
-  std::vector<Choice> pool_;
+  std::vector<bool> derived_;                                         // by NodeId
+  mutable NodeCache<const std::vector<Choice>> stored_{kMostStored};  // best first
 };
 
 }  // namespace warpath

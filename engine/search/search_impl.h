@@ -37,7 +37,8 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint32_t actions(NodeId node) override;
   [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
   [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
-  [[nodiscard]] ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const override {
+  [[nodiscard]] ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) override {
+    if (!orders.has(node)) open(node);
     return orders.at(node, nodes.key(node), rank, nodes[node].action_count);
   }
   [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/base/error.h"
 #include "engine/search/search_impl.h"
 
 // What strategies ask of their search (Field).
@@ -22,7 +23,8 @@ Change Search::Impl::change(EdgeId edge) {
 
 std::uint32_t Search::Impl::draw_action(NodeId node) {
   constexpr double kUniform = 0.1;  // nothing is out of reach
-  const std::uint32_t count = nodes[node].action_count;
+  const std::uint32_t count = actions(node);
+  WARPATH_CHECK(count > 0);
   if (draws == Draws::ordered) {
     if (index(node) >= turns.size()) turns.resize(index(node) + std::size_t{1});
     return orders.at(node, nodes.key(node), turns[index(node)]++ % count, count).action;

@@ -47,7 +47,7 @@ class Field {
   [[nodiscard]] virtual std::uint32_t draw_action(NodeId node) = 0;
   [[nodiscard]] virtual Arrival act(NodeId node, std::uint32_t action) = 0;
   /// One of the actions of `node`, by P(s,a) descending; rank < actions(node).
-  [[nodiscard]] virtual ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const = 0;
+  [[nodiscard]] virtual ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) = 0;
   /// Space::label.
   [[nodiscard]] virtual std::uint64_t label(NodeId node, std::uint32_t action) const = 0;
   /// Space::family.
