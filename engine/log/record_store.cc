@@ -21,7 +21,8 @@ constexpr std::size_t kBlock = std::size_t{1} << 18U;
 /// Shorter texts do not become smaller.
 constexpr std::size_t kLeastCompressed = 160;
 
-/// A record: its size as stored, its size as text (0: stored as it is), then its bytes.
+/// A record: its size as stored, its size as text (0: stored as it is), then its bytes, then zeros
+/// up to the next unit.
 struct Head {
   std::uint32_t stored = 0;
   std::uint32_t text = 0;
@@ -43,7 +44,8 @@ RecordStore::~RecordStore() {
 
 RecordRef RecordStore::put(std::string_view text) {
   WARPATH_CHECK(text.size() < UINT32_MAX);
-  const RecordRef ref = start_ + end_.size();
+  const std::uint64_t ref = (start_ + end_.size()) / kUnit;
+  if (ref >= kNoRecord) throw environment_error(file_.string() + ": has no room for more records");
   std::vector<std::byte> packed;
   if (text.size() >= kLeastCompressed)
     packed = zlib_deflate(std::as_bytes(std::span(text)), Effort::fast);
@@ -55,8 +57,9 @@ RecordRef RecordStore::put(std::string_view text) {
     append(end_, {.stored = static_cast<std::uint32_t>(text.size())});
     end_ += text;
   }
+  end_.resize((end_.size() + kUnit - 1) / kUnit * kUnit);
   if (fd_ >= 0 && end_.size() >= kBlock) write_end();
-  return ref;
+  return static_cast<RecordRef>(ref);
 }
 
 std::string RecordStore::bytes_at(std::uint64_t offset, std::size_t count) const {
@@ -79,10 +82,11 @@ std::string RecordStore::bytes_at(std::uint64_t offset, std::size_t count) const
 }
 
 std::string RecordStore::get(RecordRef ref) const {
-  const std::string raw = bytes_at(ref, sizeof(Head));
+  const std::uint64_t begin = ref * kUnit;
+  const std::string raw = bytes_at(begin, sizeof(Head));
   Head head;
   std::copy_n(raw.data(), sizeof head, reinterpret_cast<char*>(&head));
-  std::string stored = bytes_at(ref + sizeof head, head.stored);
+  std::string stored = bytes_at(begin + sizeof head, head.stored);
   if (head.text == 0) return stored;
   const auto text = zlib_inflate(std::as_bytes(std::span(stored)), head.text);
   if (!text) throw environment_error(file_.string() + ": was altered while in use");

@@ -9,9 +9,9 @@
 
 namespace warpath {
 
-/// Where a record of a RecordStore is.
-using RecordRef = std::uint64_t;
-inline constexpr RecordRef kNoRecord = UINT64_MAX;
+/// Where a record of a RecordStore is, in units of RecordStore::kUnit bytes.
+using RecordRef = std::uint32_t;
+inline constexpr RecordRef kNoRecord = UINT32_MAX;
 
 /// Texts that are written once and seldom read: in memory, or in a file of which only the end is in
 /// memory. Long ones are compressed. Not thread-safe. Throws Error(environment) naming the file on
@@ -23,6 +23,10 @@ class RecordStore {
   RecordStore(const RecordStore&) = delete;
   RecordStore& operator=(const RecordStore&) = delete;
 
+  /// Every record begins at a multiple of so many bytes: there are at most 64 GB of them.
+  static constexpr std::uint64_t kUnit = 16;
+
+  /// Throws Error(environment) if there are too many records.
   [[nodiscard]] RecordRef put(std::string_view text);
   /// `ref` must be one that put() returned.
   [[nodiscard]] std::string get(RecordRef ref) const;

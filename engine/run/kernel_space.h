@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/pool.h"
 #include "engine/log/events.h"
 #include "engine/log/record_store.h"
 #include "engine/plugin/options.h"
@@ -153,6 +154,7 @@ class KernelSpace final : public VariantSpace {
     std::uint16_t move = 0, source = 0;  // of names_
     void keep(StrategyState& state) { state(key, content, outcome, priors, parent, move, source); }
   };
+  static_assert(sizeof(Node) == 40);
   struct Content {
     Variant variant;
     MoveInstance instance;
@@ -211,7 +213,7 @@ class KernelSpace final : public VariantSpace {
   std::map<std::pair<NodeId, std::string>, RecordRef> said_;  // ProposalsEvents of opened nodes
   std::shared_ptr<const Content> root_;
   std::shared_ptr<const Outcome> baseline_;  // the root's
-  std::vector<Node> nodes_;                  // by NodeId
+  Pool<Node> nodes_;                         // by NodeId
   std::vector<std::string> names_;           // of moves and proposers
   mutable NodeCache<const Content> contents_{kContents};
   mutable NodeCache<const Outcome> outcomes_{kOutcomes};

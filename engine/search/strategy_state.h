@@ -19,6 +19,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/base/pool.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
 
@@ -112,6 +113,15 @@ class StrategyState {
   void keep(std::vector<T>& all) {
     all.resize(size(all.size()));
     for (T& x : all) keep(x);
+  }
+  template <class T>
+  void keep(Pool<T>& all) {
+    const std::size_t count = size(all.size());
+    if (reads_) all = Pool<T>();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (reads_) all.push_back(T{});
+      keep(all[i]);
+    }
   }
   template <class T>
   void keep(std::deque<T>& all) {
