@@ -28,10 +28,10 @@ void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   search_seconds_ += std::max(0.0, seconds - last_seconds_);
   last_seconds_ = seconds;
   if (nominee.reward <= 0) return;
-  Candidate one{.reward = nominee.reward, .nomination = 0, .node = node, .moves = 0, .code = {}};
+  const auto place = static_cast<Place>(candidates_.size());
   if (options_.final_candidates > options_.finalists) {
     Rng rng(options_.seed, "nominations", index(node));
-    one.nomination = nominee.reward + nominee.standard_error * gumbel(rng);
+    set_value(nominations_, place, nominee.reward + nominee.standard_error * gumbel(rng));
   }
   MoveSet moves;
   for (const std::string& move : nominee.moves)
@@ -42,9 +42,8 @@ void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   const auto [set, is_new] =
       move_set_numbers_.try_emplace(moves, static_cast<std::uint32_t>(move_sets_.size()));
   if (is_new) move_sets_.push_back(std::move(moves));
-  one.moves = set->second;
-  if (!nominee.binary_key.empty()) one.code = hash128(nominee.binary_key);
-  candidates_.push_back(one);
+  if (!nominee.binary_key.empty()) set_value(codes_, place, hash128(nominee.binary_key));
+  candidates_.push_back({.reward = nominee.reward, .node = node, .moves = set->second});
 }
 
 const std::vector<Finals::Place>& Finals::ranking() const {
@@ -58,9 +57,11 @@ const std::vector<Finals::Place>& Finals::ranking() const {
   return ranking_;
 }
 
-const Finals::Candidate* Finals::candidate(NodeId node) const {
-  const auto it = std::ranges::find(candidates_, node, &Candidate::node);
-  return it == candidates_.end() ? nullptr : &*it;
+std::optional<Finals::Place> Finals::find_candidate(NodeId node) const {
+  for (Place place = 0; place < candidates_.size(); ++place) {
+    if (candidates_[place].node == node) return place;
+  }
+  return std::nullopt;
 }
 
 void Finals::begin_session() {
@@ -129,7 +130,7 @@ std::vector<Finals::Place> Finals::by_doubt(const std::vector<Place>& places) co
   std::set<std::uint16_t> cleared;
   std::vector<const MoveSet*> refused;
   const auto moves_of = [&](NodeId node) -> const MoveSet& {
-    return move_sets_[candidate(node)->moves];
+    return move_sets_[candidates_[find_candidate(node).value()].moves];
   };
   for (const auto& [node, final] : finals_) {
     const MoveSet& moves = moves_of(node);
@@ -172,7 +173,7 @@ Finals::Order Finals::order() const {
     const auto middle =
         first.begin() + std::min(std::ssize(first), std::ptrdiff_t{options_.final_candidates});
     std::ranges::partial_sort(first, middle, {}, [&](Place place) {
-      return std::pair(-candidates_[place].nomination, candidates_[place].node);
+      return std::pair(-nomination(place), candidates_[place].node);
     });
     first.erase(middle, first.end());
     std::vector<NodeId> nodes;
@@ -214,12 +215,13 @@ std::vector<Finals::Due> Finals::wanted() const {
   if (!order.heats.empty()) return out;
   std::size_t taken = 0;
   std::set<Hash128> codes;
-  for (const auto& [node, unused] : finals_) codes.insert(candidate(node)->code);
+  for (const auto& [node, unused] : finals_) codes.insert(code(find_candidate(node).value()));
   for (const Place place : by_doubt(order.places)) {
     if (taken >= static_cast<std::size_t>(options_.finalists)) break;
     const Candidate& one = candidates_[place];
     const Final* const known = find(one.node);
-    if (known == nullptr && one.code != Hash128{} && !codes.insert(one.code).second) continue;
+    const Hash128 code = this->code(place);
+    if (known == nullptr && code != Hash128{} && !codes.insert(code).second) continue;
     if (known == nullptr) out.push_back({.node = one.node});
     if (known == nullptr || !is_refusal(known->outcome.status)) ++taken;
   }
@@ -287,7 +289,7 @@ void Finals::require_ranked(NodeId node,
                             const Hash128& key,
                             bool fresh,
                             const std::string& place) const {
-  if (candidate(node) == nullptr || !fresh)
+  if (!find_candidate(node) || !fresh)
     throw bad_input(place, "final of " + key.short_hex(),
                     "a variant that beat the baseline and has no such outcome yet");
 }
@@ -335,8 +337,24 @@ void Finals::Final::keep(StrategyState& state) {
   state(reward, baseline_ns);
 }
 
+void Finals::keep_candidates(StrategyState& state) {
+  const std::size_t count = state.size(candidates_.size());
+  if (state.reads()) candidates_ = {}, nominations_.clear(), codes_.clear();
+  for (Place place = 0; place < count; ++place) {
+    Candidate one = state.reads() ? Candidate() : candidates_[place];
+    double nomination = this->nomination(place);
+    Hash128 code = this->code(place);
+    state(one.reward, nomination, one.node, one.moves, code);
+    if (!state.reads()) continue;
+    candidates_.push_back(one);
+    set_value(nominations_, place, nomination);
+    set_value(codes_, place, code);
+  }
+}
+
 void Finals::keep(StrategyState& state) {
-  state(candidates_, move_numbers_, move_sets_, last_seconds_, search_seconds_, spent_seconds_);
+  keep_candidates(state);
+  state(move_numbers_, move_sets_, last_seconds_, search_seconds_, spent_seconds_);
   state(longest_run_, longest_rest_, readings_, finals_, baseline_timed_);
   for (std::size_t number = 0; state.reads() && number < move_sets_.size(); ++number)
     move_set_numbers_.emplace(move_sets_[number], static_cast<std::uint32_t>(number));

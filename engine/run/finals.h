@@ -10,6 +10,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/base/pool.h"
 #include "engine/log/events.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/options.h"
@@ -137,15 +138,14 @@ class Finals {
   void keep(StrategyState& state);
 
  private:
+  void keep_candidates(StrategyState& state);
   /// A variant that the search found better than the baseline. Kept for each, hence small.
   struct Candidate {
     double reward = 0;
-    double nomination = 0;  // reward + noise
     NodeId node = kNoNode;
     std::uint32_t moves = 0;  // of move_sets_
-    Hash128 code;             // of the binary key; zero: unknown
-    void keep(StrategyState& state) { state(reward, nomination, node, moves, code); }
   };
+  static_assert(sizeof(Candidate) == 16);
   using Place = std::uint32_t;                 // in candidates_
   using MoveSet = std::vector<std::uint16_t>;  // ascending, of move_numbers_
   /// Possible finalists, first choice first; a non-empty `heats` must be measured first to decide.
@@ -158,7 +158,19 @@ class Finals {
   [[nodiscard]] std::vector<Place> by_doubt(const std::vector<Place>& places) const;
   /// All candidates, the best first.
   [[nodiscard]] const std::vector<Place>& ranking() const;
-  [[nodiscard]] const Candidate* candidate(NodeId node) const;  ///< null: not a candidate
+  [[nodiscard]] std::optional<Place> find_candidate(NodeId node) const;
+  [[nodiscard]] double nomination(Place place) const { return value_at(nominations_, place); }
+  [[nodiscard]] Hash128 code(Place place) const { return value_at(codes_, place); }
+  template <class T>
+  static T value_at(const std::vector<T>& values, Place place) {
+    return place < values.size() ? values[place] : T{};
+  }
+  template <class T>
+  static void set_value(std::vector<T>& values, Place place, const T& value) {
+    if (value == T{}) return;
+    values.resize(place);
+    values.push_back(value);
+  }
   void spend(double seconds);
   void learn(double seconds, double run_seconds);
   [[nodiscard]] double usual_allowance() const;
@@ -173,7 +185,10 @@ class Finals {
   std::vector<MoveSet> move_sets_;  // by number
   double last_seconds_ = 0, search_seconds_ = 0, spent_seconds_ = 0;
   double longest_run_ = 0, longest_rest_ = 0;  // seconds of a finalist: its run, and the rest
-  std::vector<Candidate> candidates_;          // in the order in which they were entered
+  Pool<Candidate> candidates_;                 // in the order in which they were entered
+  // By Place, up to the last that is not zero, which in most runs none is.
+  std::vector<double> nominations_;      // reward + noise
+  std::vector<Hash128> codes_;           // of the binary key; zero: unknown
   mutable std::vector<Place> ranking_;   // of as many of them as there were when it was asked for
   std::map<NodeId, Readings> readings_;  // of heats
   std::map<NodeId, Final> finals_;       // without the baseline
