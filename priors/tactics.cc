@@ -13,7 +13,7 @@ namespace {
 
 /// Moves that failed, each with its site and parameters, by context; a failure fades as more is
 /// tried in the same context, and counts for nothing where the bottleneck or the move before is
-/// another.
+/// another. One that has faded to less than the precision of 1 + weight is forgotten.
 class Failures {
  public:
   explicit Failures(double half_life) : half_life_(half_life) {}
@@ -21,6 +21,8 @@ class Failures {
   void add(const std::string& context, const std::string& instance, bool failed) {
     Context& c = contexts_[context];
     ++c.outcomes;
+    if (std::fmod(c.outcomes, std::ceil(kHalvings * half_life_)) == 0)
+      std::erase_if(c.failures, [&](const auto& f) { return weight(c, f.second) < kLeast; });
     if (!failed) return;
     Failure& f = c.failures[instance];
     f.weight = weight(c, f) + 1;
@@ -50,6 +52,8 @@ class Failures {
   [[nodiscard]] double weight(const Context& c, const Failure& f) const {
     return f.weight * std::exp2((f.at - c.outcomes) / half_life_);
   }
+
+  static constexpr double kHalvings = 64, kLeast = 0x1p-60;
 
   double half_life_;
   std::map<std::string, Context> contexts_;

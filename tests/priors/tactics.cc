@@ -173,6 +173,24 @@ TEST_CASE(
   CHECK(taught->files().at(std::string(kTacticGraphFile)) == before.text());
 }
 
+TEST_CASE("a failure that has faded is no longer remembered, and the weights are as if it were") {
+  const Node node;
+  Options options;
+  options.of<PriorOptions>().half_life = 1;
+  const auto prior = tactics(options);
+  const auto remembers = [&] {
+    return prior->learned().find(node.proposals[3].instance.text()) != std::string::npos;
+  };
+  node.tell(*prior, 3, false, 0);
+  CHECK(remembers());
+  for (int i = 0; i < 64; ++i) node.tell(*prior, 0, true, 0.1);
+  CHECK(!remembers());
+  const std::vector<double> p = node.of(*prior);
+  CHECK(p[3] == p[4]);  // the same move with other parameters
+  node.tell(*prior, 3, false, 0);
+  CHECK(remembers());
+}
+
 TEST_CASE("moves of too little expected gain keep the floor alone") {
   const Node node;
   Options options;
