@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,16 @@ class SortedBlocks {
   void pop_back() {
     blocks_.back().pop_back();
     if (blocks_.back().empty()) blocks_.pop_back();
+  }
+  /// The last of those that are less than `element`; null: there is none.
+  template <class Less>
+  [[nodiscard]] const T* last_below(const T& element, Less less) const {
+    const auto block = std::ranges::lower_bound(blocks_, element, less, kLastOf);
+    if (block != blocks_.end()) {
+      const auto at = std::ranges::lower_bound(*block, element, less);
+      if (at != block->begin()) return &*std::prev(at);
+    }
+    return block == blocks_.begin() ? nullptr : &std::prev(block)->back();
   }
   /// Behind those that are not more by `less`, by which all are sorted.
   template <class Less>

@@ -1,6 +1,7 @@
 #include "engine/search/wide_nodes.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/base/error.h"
 
@@ -53,18 +54,24 @@ TermSums::Term TermSums::total() const {
 void ArmKinds::set(std::size_t position, const std::optional<Arm>& arm) {
   WARPATH_CHECK(position <= arms_.size());
   if (position == arms_.size()) arms_.emplace_back();
-  const auto kind_of = [](const Arm& a) { return Kind{a.prior, a.visits, a.in_flight}; };
-  const auto entry_of = [&](const Arm& a) {
-    return std::pair(-a.value, static_cast<std::uint32_t>(position));
-  };
-  std::optional<Arm>& known = arms_[position];
-  if (known) {
-    const auto kind = kinds_.find(kind_of(*known));
-    kind->second.erase(entry_of(*known));
-    if (kind->second.empty()) kinds_.erase(kind);
+  Known& known = arms_[position];
+  const auto place = static_cast<std::uint32_t>(position);
+  if (known.kind != nullptr) {
+    known.kind->second.erase({known.value, place}, std::less());
+    if (known.kind->second.empty()) kinds_.erase(kinds_.find(known.kind->first));
   }
-  known = arm;
-  if (known) kinds_[kind_of(*known)].insert(entry_of(*known));
+  known = {};
+  if (!arm) return;
+  known = {arm->value, &*kinds_.try_emplace({arm->prior, arm->visits, arm->in_flight}).first};
+  known.kind->second.insert({known.value, place}, std::less());
+}
+
+std::optional<Arm> ArmKinds::at(std::size_t position) const {
+  const auto& [value, of] = arms_[position];
+  if (of == nullptr) return std::nullopt;
+  const Kind& kind = of->first;
+  return Arm{
+      .value = value, .prior = kind.prior, .visits = kind.visits, .in_flight = kind.in_flight};
 }
 
 void ArmKinds::sufficient(const SelectionPolicy& policy,
@@ -73,16 +80,16 @@ void ArmKinds::sufficient(const SelectionPolicy& policy,
                           std::vector<std::uint32_t>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (const auto& [unused, ranked] : kinds_) {
-    const auto highest = ranked.begin();
-    out.push_back(highest->second);
+    const Entry& highest = ranked.back();
+    out.push_back(highest.position);
     // Of equal values the first suffices. A lower one can have the same score by rounding: shown
     // before the highest, it is then selected.
-    for (auto next = highest;;) {
-      next = ranked.upper_bound({next->first, UINT32_MAX});
-      if (next == ranked.end()) break;
-      const std::array<Arm, 2> pair{*arms_[next->second], *arms_[highest->second]};
+    for (const Entry* next = &highest;;) {
+      next = ranked.last_below({next->value, UINT32_MAX}, std::less());
+      if (next == nullptr) break;
+      const std::array<Arm, 2> pair{*at(next->position), *at(highest.position)};
       if (policy.select(pair, node, rng) != 0) break;
-      out.push_back(next->second);
+      out.push_back(next->position);
     }
   }
   std::sort(out.begin() + first, out.end());

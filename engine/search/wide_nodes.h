@@ -6,13 +6,13 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/plugin/policy.h"
 #include "engine/search/graph.h"
+#include "engine/search/sorted_blocks.h"
 
 namespace warpath {
 
@@ -51,9 +51,13 @@ class TermSums {
 /// number of visits that an arm has.
 class ArmKinds {
  public:
+  ArmKinds() = default;
+  ArmKinds(const ArmKinds&) = delete;
+  ArmKinds& operator=(const ArmKinds&) = delete;
+  ~ArmKinds() = default;
   /// nullopt: there is none at `position`.
   void set(std::size_t position, const std::optional<Arm>& arm);
-  [[nodiscard]] const std::optional<Arm>& at(std::size_t position) const { return arms_[position]; }
+  [[nodiscard]] std::optional<Arm> at(std::size_t position) const;
   /// Appends the positions, ascending, of the arms that suffice: among them `policy`, which must go
   /// by score, selects the one that it would select among all.
   void sufficient(const SelectionPolicy& policy,
@@ -67,10 +71,23 @@ class ArmKinds {
     std::uint32_t visits = 0, in_flight = 0;
     auto operator<=>(const Kind&) const = default;
   };
-  using Ranked = std::set<std::pair<double, std::uint32_t>>;  // -value, position
+  struct Entry {
+    double value = 0;
+    std::uint32_t position = 0;
+    bool operator==(const Entry&) const = default;
+    /// Rises in value, and falls in position where that is equal.
+    bool operator<(const Entry& other) const {
+      return value != other.value ? value < other.value : position > other.position;
+    }
+  };
+  using Kinds = std::map<Kind, SortedBlocks<Entry>>;
+  struct Known {
+    double value = 0;
+    Kinds::pointer kind = nullptr;  // null: no arm
+  };
 
-  std::vector<std::optional<Arm>> arms_;  // by position
-  std::map<Kind, Ranked> kinds_;
+  std::vector<Known> arms_;  // by position
+  Kinds kinds_;
 };
 
 /// What the search asks about the children of nodes that have very many of them (points drawn from

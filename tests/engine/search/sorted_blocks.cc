@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "engine/base/rng.h"
@@ -39,6 +41,10 @@ TEST_CASE("blocks hold what one sorted sequence holds, of equal ones the newest 
       }
       REQUIRE(blocks.empty() == expected.empty());
       if (!expected.empty()) REQUIRE(blocks.back() == expected.back());
+      const auto below = std::ranges::lower_bound(expected, one, less);
+      const Element* const last = blocks.last_below(one, less);
+      REQUIRE((last == nullptr) == (below == expected.begin()));
+      if (last != nullptr) REQUIRE(*last == *std::prev(below));
       if (i % 1000 == 0) REQUIRE(bytes(blocks) == bytes(expected));
     }
   }
