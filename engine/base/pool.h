@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
-#include <span>
 #include <type_traits>
 #include <utility>
 
+#include "engine/base/block.h"
+
 namespace warpath {
 
-/// A growing array of plain values. As std::vector, but it grows by realloc, which moves the pages
-/// of a large block instead of its bytes: there are never two copies, and memory beyond the last
-/// element is not touched.
+/// A growing array of plain values. As std::vector, but in a block that grows by moving pages
+/// (grow_block): there are never two copies, and memory beyond the last element is not touched.
 template <class T>
 class Pool {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -55,17 +53,18 @@ class Pool {
   /// Throws std::bad_alloc if there is no memory for as many.
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    void* const grown = std::realloc(static_cast<void*>(data()), capacity * sizeof(T));
-    if (grown == nullptr) throw std::bad_alloc();
-    static_cast<void>(data_.release());  // realloc freed it
-    data_.reset(static_cast<T*>(grown));
+    void* const grown =
+        grow_block(static_cast<void*>(data()), capacity_ * sizeof(T), capacity * sizeof(T));
+    static_cast<void>(data_.release());  // it is another now
+    data_ = {static_cast<T*>(grown), Free{capacity * sizeof(T)}};
     capacity_ = capacity;
   }
 
  private:
   static constexpr std::size_t kLeast = 16;
   struct Free {
-    void operator()(T* data) const { std::free(static_cast<void*>(data)); }
+    std::size_t bytes = 0;
+    void operator()(T* data) const { free_block(static_cast<void*>(data), bytes); }
   };
 
   std::unique_ptr<T, Free> data_;

@@ -50,7 +50,8 @@ std::size_t Graph::slot_of(const Hash128& key) const {
 void Graph::grow_table() {
   const std::size_t size = std::max(kLeastNodeSlots, slots_.size() + slots_.size() / 2);
   slots_ = {};  // before the larger one is there
-  slots_.assign(size, kNone);
+  slots_.reserve(size);
+  while (slots_.size() < size) slots_.push_back(kNone);
   id_bits_ = static_cast<int>(std::bit_width(size));
   for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = tag_of(keys_[i]) | i;
 }

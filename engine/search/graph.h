@@ -210,7 +210,7 @@ class Graph {
   Pool<Hash128> keys_;              // by NodeId
   // Open addressing, linear probing, at most 3/4 full: the node's id in the low bits and bits of
   // its key in the others, so that few probes look at another node's key; kNone: free.
-  std::vector<std::uint32_t> slots_;
+  Pool<std::uint32_t> slots_;
   int id_bits_ = 0;  // no id is 2^id_bits_ - 1
 
   [[nodiscard]] std::size_t slot_of(const Hash128& key) const;
