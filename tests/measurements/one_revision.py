@@ -32,13 +32,13 @@ def parts(args):
     whole = [Part("throughput", ["throughput"], 70, "gpu-throughput.json", alone=True), Part("scaling", ["scaling"], 70, "gpu-scaling.json", alone=True)]
     whole.append(Part("ladders", ["ladders"], 400))
     whole.append(Part("languages", ["languages", "--python", args.python], 400))
-    whole.append(Part("integrity", ["integrity", "--tuned", "0"], 1100))
+    whole.append(Part("integrity", ["integrity", "--tuned", "0"], 2400))
 
     def idioms(seeds):
         return Part(f"idioms {seeds}", ["idioms", "--seconds", "60", "--seeds", seeds], 12 * 88 * (1 + seeds.count(",")))
 
     def truth(seeds, *mode):
-        return Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 14)
+        return Part(f"truth {seeds}{' compete' if mode else ''}", ["truth", "--seeds", seeds, *mode, "--limit", "580", *QUICK], 24 * 22)
 
     whole.append(idioms("1"))
     for seeds in ("1,2", "3,4", "5,6", "7,8", "9,10"):
