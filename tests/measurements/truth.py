@@ -74,7 +74,7 @@ def search(args, spec, seed, gpu):
 
     code, summary, place = searched(args.seconds)
     if not is_reported(summary) and summary["baseline_ok"] and not args.compete:
-        code, summary, place = searched(time.monotonic() - began + args.more_seconds, "--resume")
+        code, summary, place = searched(args.seconds + args.more_seconds, "--resume")
         resumed = True
     return code, time.monotonic() - began, summary, place, resumed
 
