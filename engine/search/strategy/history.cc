@@ -35,8 +35,8 @@ namespace {
 /// before that (Relinking).
 ///
 /// What differs by no more than a margin is equal: it is no new best, and a node whose moves
-/// promise no more than that is put off unless it is the best. Measurements of hundreds of variants
-/// that change nothing would otherwise bring a better one again and again.
+/// promise no more than that is put off unless it is the best, a worse one sooner: measurements of
+/// hundreds of variants that change nothing would bring a better one again and again otherwise.
 ///
 /// What runs the machine code of an earlier node is put off, and so are, at the node and below,
 /// moves of the kind that led to the same code as there: they come when all else was tried.
@@ -136,7 +136,9 @@ class History final : public Strategy {
         continue;
       }
       const auto [at, put_off, gain] = surveys() ? surveyed(here) : best_move(field, from);
-      const bool idle = !first && from != best_ && gain <= options_.history_margin;
+      const double promised = options_.history_margin +
+                              options_.history_shortfall * (field.worth(best_) - field.worth(from));
+      const bool idle = !first && from != best_ && gain <= promised;
       if ((put_off || idle) && !here.late) {
         frontier_.erase(from, better(field));
         here.late = true;

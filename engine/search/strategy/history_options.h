@@ -19,6 +19,7 @@ struct HistoryOptions {
   double history_temperature = 0.05;
   double history_margin = 0.005;
   double history_relink = 0.5;
+  double history_shortfall = 0.1;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
     using O = HistoryOptions;
@@ -61,6 +62,12 @@ struct HistoryOptions {
                  "the best, and then the rest of it",
                  "Glover 1996"},
       Range{0.0, 1.0});
+    v(&O::history_shortfall,
+      OptionText{"history_shortfall",
+                 "history: share of what a node is worse than the best by that its moves must "
+                 "promise, or it is put off",
+                 "docs/search.md"},
+      Range{0.0, 1000.0});
   }
 };
 static_assert(kFullyDescribed<HistoryOptions>);

@@ -281,6 +281,32 @@ TEST_CASE("moves that only seem to gain do not keep it from a move that does, at
   CHECK(std::ranges::find(places, 3) - places.begin() < 100);
 }
 
+TEST_CASE(
+    "a node is put off unless its moves promise a share of what it is worse than the best by") {
+  // 1, the best, has no moves; 2 those of a kind that gains a little, 3, which is worse, an unknown
+  // one.
+  test::Table table{.actions = {{1, 2, 3}, {}, {24}, {25}},
+                    .rewards = {0, 4, 1, 0.5},
+                    .labels = {{1, 2, 3}, {}, {24}, {25}},
+                    .families = {{1, 2, 3}, {}, {4}, {5}}};
+  for (int place = 4; place < 24; ++place) {
+    table.actions[0].push_back(place);
+    table.labels[0].push_back(static_cast<std::uint64_t>(place));
+    table.families[0].push_back(4);
+    table.rewards.push_back(0.1);
+  }
+  table.rewards.insert(table.rewards.end(), {1.1, 0.5});
+  table.actions.resize(26), table.labels.resize(26), table.families.resize(26);
+  const auto last = [&](double shortfall) {
+    Options options = history(0);
+    options.of<HistoryOptions>().history_initial = 1000;
+    options.of<HistoryOptions>().history_shortfall = shortfall;
+    return places_evaluated(table, options).back();
+  };
+  CHECK(last(0) == 25);
+  CHECK(last(0.1) == 24);
+}
+
 TEST_CASE("a dive goes on through losses where best first would turn to the next best node") {
   // 0 -> 1 -> 2 -> 3 loses until the last move; ten children of 0 and of those lose less.
   test::Table table{.actions = {{1}, {2}, {3}, {}}, .rewards = {0, -1.1, -1.2, 9}};
