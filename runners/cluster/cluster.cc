@@ -210,6 +210,7 @@ void Cluster::serve(Connection& connection) {
 
 bool Cluster::take(Member& member, const Join& join) {
   std::string problem;
+  std::unique_lock writing(member.writing);  // nobody else tells it anything before its welcome
   {
     const Lock lock(mutex_);
     if (member.state != State::connected) return false;
@@ -229,7 +230,9 @@ bool Cluster::take(Member& member, const Join& join) {
           std::to_string(count(State::joined)) + " of " + std::to_string(wanted_));
     }
   }
-  member.send(Welcome{.problem = problem});
+  if (!member.socket.write(encode(EngineMessage(Welcome{.problem = problem}))))
+    member.socket.shut_down();
+  writing.unlock();
   if (problem.empty()) {
     set_up(member);
     return true;

@@ -115,6 +115,23 @@ TEST_CASE("work begins with the first member that joins, and late ones are added
   CHECK(becomes([&] { return cluster.members.useful() == 2; }));
 }
 
+TEST_CASE("what a member reads first is its welcome, whatever else it is told at that moment") {
+  ScriptedCluster cluster(64);
+  cluster.join(seconds_are_seeds());
+  prepare(cluster);
+  const std::jthread busy([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) prepare(cluster);
+  });
+  for (int i = 0; i < 300; ++i) {
+    HandMadeMember member(cluster);
+    std::string frame;
+    cluster::EngineMessage message;
+    REQUIRE(member.socket.read(frame) == FrameStatus::done);
+    REQUIRE(decode(frame, message));
+    CHECK(std::holds_alternative<cluster::Welcome>(message));
+  }
+}
+
 TEST_CASE("evaluations spread over the lanes of all members, and each comes back with its own") {
   ScriptedCluster cluster(2);
   std::mutex mutex;
