@@ -314,10 +314,13 @@ void Cluster::set_up(Member& member) {
       member.opened.lanes = 1;
       return changed_.notify_all();
     }
+    // A spec comes after its runner. Each is sent once: a member that is to set up anew leaves
+    // evaluations alone until it has.
+    if (member.turn < runner_.turn) frames = encode(EngineMessage(runner_));
+    if (spec_ && member.turn < spec_->turn) frames += encode(EngineMessage(*spec_));
+    if (frames.empty()) return;
     member.state = State::joined;
-    if (member.turn != runner_.turn) frames = encode(EngineMessage(runner_));
-    if (spec_) frames += encode(EngineMessage(*spec_));
-    member.turn = runner_.turn;
+    member.turn = spec_ ? spec_->turn : runner_.turn;
   }
   if (!member.socket.write(frames)) member.socket.shut_down();
 }

@@ -34,7 +34,7 @@ struct Member {
   std::mutex writing;  ///< of the socket
   State state = State::connected;
   Join who;
-  std::uint64_t turn = 0;  ///< of the last OpenRunner that was sent
+  std::uint64_t turn = 0;  ///< of the last OpenRunner or PrepareSpec that was sent
   RunnerOpened opened;     ///< of the present turn, if `state` is ready
   std::map<std::uint64_t, Asked*> asked;
   int useful = 1;  ///< evaluations at once

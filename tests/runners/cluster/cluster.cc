@@ -107,7 +107,7 @@ TEST_CASE("work begins with the first member that joins, and late ones are added
   ScriptedCluster cluster(3);
   cluster.join(seconds_are_seeds());
   prepare(cluster);
-  CHECK(cluster.facts.asked == 3);
+  CHECK(becomes([&] { return cluster.facts.asked == 3; }));
   CHECK(cluster.members.width() == 3);
   CHECK(cluster.members.useful() == 1);
   CHECK(cluster.members.run(request_with(7), {})->run_seconds == 7);
@@ -115,12 +115,14 @@ TEST_CASE("work begins with the first member that joins, and late ones are added
   CHECK(becomes([&] { return cluster.members.useful() == 2; }));
 }
 
-TEST_CASE("what a member reads first is its welcome, whatever else it is told at that moment") {
+TEST_CASE(
+    "a member that joins while specs are prepared is welcomed first, and then given each once") {
   ScriptedCluster cluster(64);
   cluster.join(seconds_are_seeds());
   prepare(cluster);
   const std::jthread busy([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) prepare(cluster);
+    while (!stop.stop_requested())
+      static_cast<void>(cluster.members.prepare(to_json(storing_spec()).dump()));
   });
   for (int i = 0; i < 300; ++i) {
     HandMadeMember member(cluster);
@@ -129,6 +131,12 @@ TEST_CASE("what a member reads first is its welcome, whatever else it is told at
     REQUIRE(member.socket.read(frame) == FrameStatus::done);
     REQUIRE(decode(frame, message));
     CHECK(std::holds_alternative<cluster::Welcome>(message));
+    std::uint64_t last = member.next<cluster::OpenRunner>().turn;
+    for (int specs = 0; specs < 3; ++specs) {
+      const std::uint64_t turn = member.next<cluster::PrepareSpec>().turn;
+      CHECK(turn > last);
+      last = turn;
+    }
   }
 }
 
