@@ -230,8 +230,7 @@ bool Cluster::take(Member& member, const Join& join) {
           std::to_string(count(State::joined)) + " of " + std::to_string(wanted_));
     }
   }
-  if (!member.socket.write(encode(EngineMessage(Welcome{.problem = problem}))))
-    member.socket.shut_down();
+  member.put(encode(EngineMessage(Welcome{.problem = problem})));
   writing.unlock();
   if (problem.empty()) {
     set_up(member);
@@ -322,7 +321,7 @@ void Cluster::set_up(Member& member) {
     member.state = State::joined;
     member.turn = spec_ ? spec_->turn : runner_.turn;
   }
-  if (!member.socket.write(frames)) member.socket.shut_down();
+  member.put(frames);
 }
 
 void Cluster::set_up_all() {

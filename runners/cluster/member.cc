@@ -5,7 +5,11 @@ namespace warpath::cluster {
 void Member::send(const EngineMessage& message) {
   const std::string frame = encode(message);
   const std::lock_guard lock(writing);
-  if (!socket.write(frame)) socket.shut_down();
+  put(frame);
+}
+
+void Member::put(std::string_view frames) {
+  if (!socket.write(frames)) socket.shut_down();
 }
 
 void Member::ping() {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runners/cluster/messages.h"
 #include "runners/cluster/socket.h"
@@ -43,6 +44,8 @@ struct Member {
   /// Sends a message; if that fails the connection is ended, which its reader notices. Without the
   /// cluster's mutex.
   void send(const EngineMessage& message);
+  /// The same for whole frames, under `writing`.
+  void put(std::string_view frames);
   /// Asks for a sign of life, unless something else is being sent.
   void ping();
   /// "node3 (job 17_2)"

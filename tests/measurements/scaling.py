@@ -9,7 +9,7 @@ from measurements.common import DATA, Failed, digits, evaluate, expect, fresh, o
 
 RESULT = "docs/results/gpu-scaling.json"
 MORE = "warpath evaluate"
-TIMES = 3  # each search of a cluster counts
+TIMES = 3  # searches of each way that count
 VALUES = {"BK": [8, 16, 32, 64], "TM": [2, 4, 8], "TN": [2, 4, 8]}
 
 
