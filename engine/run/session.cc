@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/block.h"
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
 #include "engine/log/event_log.h"
@@ -44,6 +45,7 @@ class Session final : private CampaignHost {
     setup_.runner.prepare(spec_);
     folder_.emplace(setup_.folder);
     refuse_existing_run();  // another process may have come between
+    put_blocks_in(folder_->path());
     identity_.emplace(RunIdentity::Parts{.spec = spec_,
                                          .options = options_,
                                          .device = device_,

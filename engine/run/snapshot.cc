@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/base64.h"
+#include "engine/base/block.h"
 #include "engine/base/error.h"
 #include "engine/base/file_reader.h"
 #include "engine/base/hash_pieces.h"
@@ -169,18 +170,27 @@ void require_part(const JsonCursor& at, const std::string& name, std::string_vie
     at.at("file").fail("a file ..." + std::string(suffix) + " beside this one");
 }
 
-/// Written piece by piece, so that it is never in memory as a whole.
+/// Bytes of a part after which memory is given back.
+constexpr std::size_t kPagedOut = std::size_t{1} << 23U;
+
+/// Written piece by piece: neither it nor the blocks that it is made of are in memory as a whole.
 PartFile write_part(const std::filesystem::path& path,
                     const std::string& name,
                     bool sync,
                     const std::function<void(const StrategyState::Sink&)>& write) {
   AtomicFile file(part_of(path, name));
   PieceHasher sum;
+  std::size_t since = 0;
   write([&](std::string_view piece) {
     file.write(piece);
     sum.add(piece);
+    since += piece.size();
+    if (since < kPagedOut) return;
+    page_out_blocks();
+    since = 0;
   });
   file.commit(sync);
+  page_out_blocks();
   return {.file = name, .sum = sum.digest()};
 }
 
