@@ -33,7 +33,7 @@ class RunnerPool final : public Evaluator {
 
   void submit(Submission submission) override {
     WARPATH_CHECK(submission.variant.has_value());
-    jobs_.push(std::make_shared<const Submission>(std::move(submission)));
+    jobs_.push(std::make_shared<const Wanted>(std::move(submission), withdrawn_.get_token()));
     ++under_way_;
     if (lanes_.size() < std::min(under_way_, static_cast<std::size_t>(width_)))
       lanes_.emplace_back([this] { work(); });
@@ -48,13 +48,19 @@ class RunnerPool final : public Evaluator {
     return std::move(result.completion);
   }
 
+  void withdraw() override { std::exchange(withdrawn_, std::stop_source()).request_stop(); }
+
   void cancel() override {
     stop_.request_stop();
     results_.clear();
   }
 
  private:
-  using Job = std::shared_ptr<const Submission>;  // null: the lane ends
+  struct Wanted {
+    Submission submission;
+    std::stop_token withdrawn;
+  };
+  using Job = std::shared_ptr<const Wanted>;  // null: the lane ends
   struct Result {
     Completion completion;
     std::exception_ptr error;  // of the infrastructure
@@ -73,9 +79,12 @@ class RunnerPool final : public Evaluator {
   }
 
   /// The boundary of a lane: nothing is thrown from here.
-  Result evaluate(const Submission& job, std::stop_token stop) noexcept {
+  Result evaluate(const Wanted& wanted, std::stop_token stop) noexcept {
+    const Submission& job = wanted.submission;
     Result result;
     result.completion.sequence = job.sequence;
+    result.completion.withdrawn = wanted.withdrawn.stop_requested();
+    if (result.completion.withdrawn) return result;
     try {
       const RunRequest request{.spec = spec_,
                                .variant = *job.variant,
@@ -85,8 +94,10 @@ class RunnerPool final : public Evaluator {
                                .stage = job.stage,
                                .searched_ns = job.searched_ns,
                                .against = job.against ? &*job.against : nullptr,
-                               .seconds_left = job.seconds_left};
+                               .seconds_left = job.seconds_left,
+                               .withdrawn = wanted.withdrawn};
       result.completion.outcome = guarded_run(runner_, request, std::move(stop));
+      result.completion.withdrawn = was_withdrawn(request, result.completion.outcome);
     } catch (const Error&) {
       result.error = std::current_exception();
     }
@@ -97,6 +108,7 @@ class RunnerPool final : public Evaluator {
   const KernelSpec& spec_;
   int width_;
   std::stop_source stop_;
+  std::stop_source withdrawn_;  // of what was submitted since the last withdraw()
   tbb::concurrent_bounded_queue<Job> jobs_;
   tbb::concurrent_queue<Result> results_;
   std::counting_semaphore<> finished_{0};

@@ -29,6 +29,7 @@ struct Submission {
 struct Completion {
   std::uint64_t sequence = 0;
   Outcome outcome;
+  bool withdrawn = false;  ///< given up by withdraw(): the outcome says nothing
 };
 
 /// Runs evaluations elsewhere (threads, processes, devices) and returns results to the one thread
@@ -45,6 +46,9 @@ class Evaluator {
   virtual void submit(Submission submission) = 0;
   /// The next finished evaluation, in any order; nullopt after `timeout`.
   [[nodiscard]] virtual std::optional<Completion> wait(std::chrono::milliseconds timeout) = 0;
+  /// Gives up the evaluations in flight that wait to be measured, as far as they can be told from
+  /// others: each completes soon, as withdrawn. Later submissions are not affected.
+  virtual void withdraw() {}
   /// Abandons all evaluations in flight; wait() then returns no more.
   virtual void cancel() = 0;
 };

@@ -55,7 +55,14 @@ struct RunRequest {
   /// Stage::final: wall time that is left for it, in seconds. A runner leaves out what it cannot do
   /// in that time and is not needed for a result, and says so in the verdict
   double seconds_left = INFINITY;
+  /// Once requested, an evaluation that still waits to be measured is not wanted any more: it may
+  /// return not_measured. One that is being measured goes on.
+  std::stop_token withdrawn = {};
 };
+/// True if `outcome` only says that the evaluation was not wanted any more.
+[[nodiscard]] inline bool was_withdrawn(const RunRequest& request, const Outcome& outcome) {
+  return outcome.status == Status::not_measured && request.withdrawn.stop_requested();
+}
 
 /// Evaluates variants. `run` never throws for a bad candidate: the outcome carries the status.
 /// Behaviour is added by wrapping (cache, record, replay, compare, demux over devices).

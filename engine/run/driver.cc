@@ -31,7 +31,9 @@ class SearchClient final : public EvaluationClient {
     const bool ended = !reason(timeless).empty();
     end_.interrupted = driver_.stop.stop_requested();
     end_.reason = reason(now);
-    held_ = end_.interrupted || (!ended && !end_.reason.empty());
+    const bool was_held =
+        std::exchange(held_, end_.interrupted || (!ended && !end_.reason.empty()));
+    if (held_ && !was_held) driver_.evaluator.withdraw();
     goes_on_ = !ended && !held_;
     // selecting without their answers would give a different search
     if (held_ && deterministic_ && driver_.late != nullptr && driver_.late->has_proposers())
@@ -54,7 +56,10 @@ class SearchClient final : public EvaluationClient {
     return out;
   }
 
-  void arrive(Completion done) override { ready_.emplace(done.sequence, std::move(done.outcome)); }
+  /// What was withdrawn stays in flight, for a resume.
+  void arrive(Completion done) override {
+    if (!done.withdrawn) ready_.emplace(done.sequence, std::move(done.outcome));
+  }
 
   [[nodiscard]] bool settle() override {
     if (goes_on_ && driver_.late != nullptr && driver_.late->has_offers()) return true;

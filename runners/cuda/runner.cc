@@ -271,6 +271,23 @@ std::shared_ptr<const Diagnosis> CudaRunner::draft(const KernelSpec& spec,
   return std::make_shared<const Diagnosis>(std::move(build.diagnosis));
 }
 
+/// The result of the candidate with the same code, waited for while it is measured; nullopt: the
+/// caller is to measure it, and to publish that. One that could not be measured is measured again.
+std::optional<Outcome> result_of_same(Known& known, const Build& build) {
+  std::unique_lock lock(known.mutex);
+  const auto [it, first] = known.by_code.try_emplace(build.candidate.key);
+  if (first) return std::nullopt;
+  known.measured.wait(lock, [&] { return it->second.has_value(); });
+  if (it->second->status == Status::not_measured) {
+    it->second.reset();
+    return std::nullopt;
+  }
+  Outcome same = *it->second;
+  same.compile_seconds = build.compile_seconds;
+  same.run_seconds = 0;
+  return same;
+}
+
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   Known* const known = &known_of(request.spec);
   const bool is_baseline = request.variant == known->baseline;
@@ -293,15 +310,9 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
       request.stage == Stage::screening && !is_baseline && request.against == nullptr;
   const bool profiled = profiles();
   if (merges) {
-    std::unique_lock lock(known->mutex);
-    const auto [it, first] = known->by_code.try_emplace(build.candidate.key);
-    if (!first) {
-      known->measured.wait(lock, [&] { return it->second.has_value(); });
+    if (std::optional<Outcome> same = result_of_same(*known, build)) {
       ++merged_;
-      Outcome same = *it->second;
-      same.compile_seconds = build.compile_seconds;
-      same.run_seconds = 0;
-      return same;
+      return *std::move(same);
     }
   }
   const auto publish = [&] {
@@ -345,7 +356,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   TrialReply reply;
   try {
     if (is_baseline && fleet_->size() > 1) fleet_->ready_all(known->shared, stop);
-    reply = fleet_->measure(known->shared, evaluate, stop);
+    reply = fleet_->measure(known->shared, evaluate, stop, request.withdrawn);
     if (!reply.trouble.empty() && reply.trouble != "stopped")
       throw environment_error(reply.trouble);
   } catch (...) {
@@ -353,6 +364,11 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     outcome.log = "the device failed";
     publish();  // others may wait for the same code
     throw;
+  }
+  if (!reply.trouble.empty() && request.withdrawn.stop_requested()) {
+    outcome.status = Status::not_measured;
+    publish();
+    return outcome;
   }
   outcome.status = reply.trouble.empty() ? reply.status : Status::crashed;
   if (!reply.log.empty()) outcome.log = reply.log;

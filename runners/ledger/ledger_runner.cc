@@ -102,7 +102,8 @@ class LedgerRunner final : public Runner {
                       "a recorded evaluation; " + ledger_->nearest(id_, request));
     }
     Outcome outcome = inner_->run(request, stop);
-    if (!stop.stop_requested()) ledger_->add(scene_, request, outcome);  // else it is discarded
+    if (!stop.stop_requested() && !was_withdrawn(request, outcome))  // else it is discarded
+      ledger_->add(scene_, request, outcome);
     return outcome;
   }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "tests/support/campaign_bench.h"
@@ -129,6 +130,46 @@ TEST_SUITE("pool") {
     CHECK(pool->wait(10s)->outcome.status == Status::crashed);
     pool->submit({.sequence = 2, .variant = Variant{}, .key = {}, .seed = 2});
     CHECK_THROWS_AS(static_cast<void>(pool->wait(10s)), Error);
+  }
+
+  TEST_CASE(
+      "what waits can be withdrawn; what is measured, and what comes later, is not affected") {
+    const KernelSpec spec = test::stand_in_spec();
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool withdrawn = false;
+    std::atomic<int> begun = 0;
+    ScriptedRunner runner(2, [&](const RunRequest& r, std::stop_token) {
+      ++begun;
+      if (r.seed == 1) {  // waits for a device in vain
+        wait_for_stop(r.withdrawn);
+        Outcome outcome;
+        outcome.status = Status::not_measured;
+        return outcome;
+      }
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return withdrawn; });
+      return good();
+    });
+    const auto pool = runner_pool(runner, spec);
+    for (std::uint64_t i = 0; i < 4; ++i)
+      pool->submit({.sequence = i, .variant = Variant{}, .key = {}, .seed = i});
+    while (begun < 2) std::this_thread::yield();
+    pool->withdraw();
+    {
+      const std::lock_guard lock(mutex);
+      withdrawn = true;
+    }
+    changed.notify_all();
+    pool->submit({.sequence = 4, .variant = Variant{}, .key = {}, .seed = 4});
+    std::set<std::uint64_t> measured, given_up;
+    for (int i = 0; i < 5; ++i) {
+      const auto done = pool->wait(10s);
+      REQUIRE(done.has_value());
+      (done->withdrawn ? given_up : measured).insert(done->sequence);
+    }
+    CHECK(measured == std::set<std::uint64_t>{0, 4});
+    CHECK(given_up == std::set<std::uint64_t>{1, 2, 3});
   }
 
   TEST_CASE("cancel abandons what runs and what waits, and the pool ends") {

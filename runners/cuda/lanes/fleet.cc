@@ -119,11 +119,12 @@ TrialReply Fleet::measure_on(Lane& lane,
 
 TrialReply Fleet::measure(SharedProblem& shared,
                           const Evaluate& request,
-                          const std::stop_token& stop) {
+                          const std::stop_token& stop,
+                          const std::stop_token& withdrawn) {
   constexpr int kTries = 3;
   TrialReply reply;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    Lane* const lane = pool_.take(stop);
+    Lane* const lane = pool_.take(stop, withdrawn);
     if (lane == nullptr) {
       reply.trouble = "stopped";
       return reply;

@@ -43,10 +43,12 @@ class Fleet {
   [[nodiscard]] const std::vector<std::string>& identities() const { return identities_; }
 
   /// Measures on the first device to be free, on up to three if they fail. Timings get the
-  /// baseline's time on that device, and the diagnosis its restarts.
+  /// baseline's time on that device, and the diagnosis its restarts. TrialReply::trouble is
+  /// "stopped" after `stop`, and after `withdrawn` as long as it waits for a device.
   [[nodiscard]] TrialReply measure(SharedProblem& shared,
                                    const Evaluate& request,
-                                   const std::stop_token& stop);
+                                   const std::stop_token& stop,
+                                   const std::stop_token& withdrawn);
   /// Prepares every idle device at once: while the baseline is asked for, nothing else is under
   /// way.
   void ready_all(SharedProblem& shared, const std::stop_token& stop);

@@ -18,13 +18,18 @@ Lane* LanePool::pop() {
   return lane;
 }
 
-Lane* LanePool::take(const std::stop_token& stop) {
+Lane* LanePool::take(const std::stop_token& stop, const std::stop_token& withdrawn) {
+  const std::stop_callback wakes(withdrawn, [this] {
+    const std::lock_guard lock(mutex_);
+    freed_.notify_all();
+  });
   std::unique_lock lock(mutex_);
   ++waiting_;
-  freed_.wait(lock, stop, [&] { return !free_.empty() || usable_ == 0; });
+  freed_.wait(lock, stop,
+              [&] { return !free_.empty() || usable_ == 0 || withdrawn.stop_requested(); });
   --waiting_;
   if (usable_ == 0) throw environment_error(lost_);
-  if (free_.empty()) {
+  if (free_.empty() || withdrawn.stop_requested()) {
     freed_.notify_all();  // who waited behind this one
     return nullptr;
   }

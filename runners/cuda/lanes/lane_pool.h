@@ -17,8 +17,9 @@ namespace warpath::cuda {
 class LanePool {
  public:
   void add(Lane& lane);
-  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) if none is left.
-  [[nodiscard]] Lane* take(const std::stop_token& stop);
+  /// Waits for a device. Null once `stop` or `withdrawn` is requested. Throws Error(environment) if
+  /// none is left.
+  [[nodiscard]] Lane* take(const std::stop_token& stop, const std::stop_token& withdrawn = {});
   /// As take(), with lower priority than all waiters in take(). Null also if none is left.
   [[nodiscard]] Lane* take_last(const std::stop_token& stop);
   /// Takes all devices that are idle now.

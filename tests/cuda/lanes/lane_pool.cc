@@ -45,6 +45,12 @@ TEST_SUITE("lane_pool") {
     std::stop_source stop;
     std::jthread other([&] { stop.request_stop(); });
     CHECK(pool.take(stop.get_token()) == nullptr);
+    std::stop_source withdrawn;
+    std::jthread caller([&] { withdrawn.request_stop(); });
+    CHECK(pool.take({}, withdrawn.get_token()) == nullptr);
+    pool.give_back(b.get());
+    CHECK(pool.take({}, withdrawn.get_token()) == nullptr);
+    CHECK(pool.take({}) == b.get());
   }
 
   TEST_CASE("who is to be last waits until nobody else does") {

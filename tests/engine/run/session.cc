@@ -3,10 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/run/session_result.h"
@@ -77,6 +82,43 @@ struct AlteredBench : CampaignBench {
     };
   }
   std::unique_ptr<Runner> altering;
+};
+
+/// A runner over another whose evaluations wait for the only device, which takes a while for each.
+class QueueingRunner final : public Runner {
+ public:
+  QueueingRunner(Runner& inner, int lanes, std::chrono::milliseconds each)
+      : inner_(inner), lanes_(lanes), each_(each) {}
+  [[nodiscard]] std::string_view name() const override { return inner_.name(); }
+  [[nodiscard]] DeviceFacts device() const override { return inner_.device(); }
+  [[nodiscard]] bool only_tunables() const override { return inner_.only_tunables(); }
+  [[nodiscard]] int lanes() const override { return lanes_; }
+  void prepare(const KernelSpec&) override {}
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, request.withdrawn, [this] { return !busy_; });
+    if (request.withdrawn.stop_requested()) {
+      Outcome outcome;
+      outcome.status = Status::not_measured;
+      return outcome;
+    }
+    busy_ = true;
+    lock.unlock();
+    std::this_thread::sleep_for(each_);
+    Outcome outcome = inner_.run(request, std::move(stop));
+    lock.lock();
+    busy_ = false;
+    free_.notify_one();
+    return outcome;
+  }
+
+ private:
+  Runner& inner_;
+  const int lanes_;
+  const std::chrono::milliseconds each_;
+  std::mutex mutex_;
+  std::condition_variable_any free_;
+  bool busy_ = false;
 };
 
 }  // namespace
@@ -327,6 +369,27 @@ TEST_SUITE("session") {
     const SessionResult cut = slow.run(folder.path() / "time");
     CHECK(cut.builds < 26);
     CHECK(cut.stop_reason.find("second") != std::string::npos);
+  }
+
+  TEST_CASE("a run whose time is over does not wait for what is queued: a resume measures that") {
+    const TemporaryFolder folder;
+    constexpr std::chrono::milliseconds kEach{100};
+    Options options = small_options(26, false);
+    options.search.in_flight = 20;
+    options.run.finalists = 0;
+    CampaignBench bench(set_option(options, "run.budget_seconds", "0.15", "test"));
+    std::unique_ptr<Runner> queueing;
+    bench.make_evaluator = [&](Runner& runner, const KernelSpec& searched) {
+      queueing = std::make_unique<QueueingRunner>(runner, 20, kEach);
+      return runner_pool(*queueing, searched);
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const SessionResult cut = bench.run(folder.path());
+    CHECK(std::chrono::steady_clock::now() - begin < 15 * kEach);
+    CHECK(cut.builds < 15);
+    bench.options = options;
+    bench.make_evaluator = runner_pool;
+    CHECK(bench.run(folder.path(), true).builds == 26);
   }
 
   TEST_CASE("a run ends when its best is near its bound, and without a bound it is refused") {
