@@ -161,6 +161,7 @@ inline Word family_source(const FamilyRule& rule, Word i) {
 /// True if element `i` of InputFamily::not_a_number is NaN.
 inline bool is_missing(const FamilyRule& rule, Word i) {
   constexpr Word kFew = 64;
+  if (rule.form == 1) return true;
   const Word kind = i / rule.row % 4;
   return kind == 0   ? random_word(rule.seed, i, 3) % kFew == 0
          : kind == 1 ? i % rule.row == 0
@@ -262,13 +263,19 @@ inline double beyond_all(const FamilyRule& rule, Word i) {
   return rule.nonnegative && x < 0 ? 0 : x;
 }
 
-/// The new value of element `i` with value `own`. `source`: the own value of element
-/// family_source(rule, i).
-inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
-  if (rule.arrangement != Arrangement::none) return arranged_value(rule, i);
+/// How far an ascending line has come at `share` of its length: evenly in the first line, sooner or
+/// later in others, so that where a line of zeros and ones changes is not the same everywhere.
+inline double progress(const FamilyRule& rule, Word i, double share) {
+  const Word line = i / rule.row, kind = line == 0 ? 0 : random_word(rule.seed, line, 12) % 6;
+  double out = kind > 2 ? sqrt(share) : share;
+  if (kind % 3 == 1) out *= share;
+  if (kind % 3 == 2) out = sqrt(out);
+  return out;
+}
+
+/// As family_value() of a rule without exceptions and bounds.
+inline double regular_value(const FamilyRule& rule, Word i, double own, double source) {
   const bool is_counted = rule.family == InputFamily::identity && !is_floating(rule.dtype);
-  if (is_odd(rule, i) && !is_counted)
-    return rule.odd_group > 0 && rule.family == InputFamily::ascending ? beyond_all(rule, i) : own;
   const bool narrow = width_of(rule.dtype) == 2;
   const Word bits = random_word(rule.seed, i, 3);
   const double sign = (bits & 1U) != 0 ? -1 : 1;
@@ -457,8 +464,9 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     }
     case InputFamily::ascending: {
-      const double place =
-          (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
+      const double place = progress(
+          rule, i,
+          (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row));
       if (!is_floating(rule.dtype))
         return rule.least + floor((form_of(rule) == 0 ? place : 1 - place) *
                                   (rule.greatest - rule.least + 0.75));
@@ -473,6 +481,19 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     }
   }
   return rule.nonnegative ? fabs(x) : x;
+}
+
+/// The new value of element `i` with value `own`. `source`: the own value of element
+/// family_source(rule, i).
+inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
+  if (rule.arrangement != Arrangement::none) return arranged_value(rule, i);
+  double x = regular_value(rule, i, own, source);
+  if (is_odd(rule, i) && (rule.family != InputFamily::identity || is_floating(rule.dtype))) {
+    const bool is_one_of_two = !is_floating(rule.dtype) && rule.greatest == rule.least + 1;
+    const bool is_ordered = rule.odd_group > 0 && rule.family == InputFamily::ascending;
+    x = is_ordered ? beyond_all(rule, i) : is_one_of_two ? rule.least + rule.greatest - x : own;
+  }
+  return rule.low < rule.high && (x < rule.low || x > rule.high) ? own : x;
 }
 
 }  // namespace portable

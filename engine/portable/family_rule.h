@@ -130,10 +130,13 @@ struct FamilyRule {
   portable::Word seed;
   portable::Word common_seed;  ///< of all tensors of a set
   portable::Word elements;
-  portable::Word row;      ///< last dimension, at least 1 if there are elements
-  portable::Word lines;    ///< last but one; 1 if there is none
-  double scale;            ///< spread of the declared rule
-  bool nonnegative;        ///< take the absolute value: the declared rule has no negative values
+  portable::Word row;    ///< last dimension, at least 1 if there are elements
+  portable::Word lines;  ///< last but one; 1 if there is none
+  double scale;          ///< spread of the declared rule
+  bool nonnegative;      ///< take the absolute value: the declared rule has no negative values
+  /// of floating-point numbers, where low < high: what is beyond keeps its own value, since the
+  /// declared rule has one sign and stays away from zero
+  double low, high;
   bool holds_zero;         ///< of integers: 0 is a value of the declared rule
   bool holds_all;          ///< of integers: so is every value of the type
   double least, greatest;  ///< of integers: values of the declared rule

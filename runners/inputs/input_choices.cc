@@ -95,6 +95,8 @@ constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"
 std::string form_name(InputFamily family, int form) {
   const bool first = form == 0;
   switch (family) {
+    case InputFamily::bottom:
+      return "lines of -infinity";
     case InputFamily::opposed:
       return first ? "the first above" : "the first below";
     case InputFamily::other_scalars:

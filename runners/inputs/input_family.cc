@@ -41,6 +41,17 @@ bool is_nonnegative(const ElementRule& rule) {
   }
 }
 
+/// Sets the bounds of `out` where floating-point numbers are drawn from one side of zero: they may
+/// be divided by, or have a logarithm.
+void bound(FamilyRule& out, const ElementRule& rule) {
+  if (rule.kind != ElementRule::Kind::uniform || !info(rule.dtype).is_float) return;
+  const double least = rule.dtype == DType::f64   ? 0x1p-1022
+                       : rule.dtype == DType::f16 ? 0x1p-14
+                                                  : 0x1p-126;
+  if (rule.first > 0 && rule.first + rule.second > 0) out.low = least, out.high = INFINITY;
+  if (rule.first < 0 && rule.first + rule.second < 0) out.low = -INFINITY, out.high = -least;
+}
+
 /// Of integers: what the rule draws from.
 struct IntegerRange {
   double least = 0, greatest = 0;
@@ -256,6 +267,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
+    bound(out, *rule);
     if (const auto range = free_range(spec, arg, workload, content)) {
       out.holds_zero = range->holds_zero();
       out.holds_all = range->all;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "engine/portable/family_rule.h"
+#include "engine/portable/judge.h"
+#include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
 
 namespace warpath {
@@ -22,5 +25,24 @@ namespace warpath {
                                               const std::vector<Tensor>& inputs,
                                               const std::vector<Tensor>& results,
                                               const std::vector<Tensor>& near_one);
+
+/// Of results on InputFamily::infinite_lines and the like, which judge what depends on nothing that
+/// is infinite: a line of zeros and of what is not finite does not say so, since another kernel may
+/// divide what this one leaves out. Such lines are made NaN, for which anything is accepted.
+void leave_out_undecided_lines(Tensor& expected);
+
+/// True if a floating-point `result` on inputs that are NaN everywhere has a finite element that is
+/// not the `declared` one: the kernel makes a number of NaN, as fmaxf does. Where infinities are
+/// multiplied by zeros, which no other kernel has to do, its results are then arbitrary numbers.
+/// Concerns inputs that may_multiply().
+[[nodiscard]] bool makes_numbers_of_nan(const Tensor& result, const Tensor& declared);
+
+/// True if a kernel of so many floating-point inputs may multiply infinities by zeros, its own ones
+/// (padding) included.
+[[nodiscard]] inline bool may_multiply(Infinities infinities, std::size_t float_inputs) {
+  return are_given(infinities) && float_inputs > 1;
+}
+/// Tensors that are read.
+[[nodiscard]] std::size_t float_inputs(const KernelSpec& spec);
 
 }  // namespace warpath

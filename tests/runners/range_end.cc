@@ -86,4 +86,31 @@ TEST_CASE("where some inputs are infinite, results are judged if the others depe
   }
 }
 
+TEST_CASE("a line of zeros and of what is not finite is left out, others are not") {
+  Tensor expected = make_tensor(DType::f32, {4, 3});
+  const std::vector<double> values{0, NAN, 0, 0, 0, 0, 1, INFINITY, 0, INFINITY, 0, -0.0};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    expected.set(static_cast<std::int64_t>(i), values[i]);
+  leave_out_undecided_lines(expected);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const bool left_out = i < 3 || i >= 9;
+    CHECK(std::isnan(expected.at(i)) == left_out);
+  }
+  CHECK(expected.at(6) == 1);
+}
+
+TEST_CASE("a kernel makes numbers of NaN where it clips, not where it selects") {
+  const auto made = [](const std::vector<double>& results, const std::vector<double>& declared) {
+    return makes_numbers_of_nan(tensor(DType::f32, results).front(),
+                                tensor(DType::f32, declared).front());
+  };
+  CHECK(made({0, 0, NAN}, {0.5, 0, 2}));
+  CHECK_FALSE(made({NAN, 0, NAN}, {0.5, 0, 2}));
+  CHECK_FALSE(made({NAN, -INFINITY}, {0.5, 2}));
+  CHECK_FALSE(may_multiply(Infinities::beside_zeros, 1));
+  CHECK(may_multiply(Infinities::beside_zeros, 2));
+  CHECK_FALSE(may_multiply(Infinities::in_lines, 2));
+}
+
 TEST_SUITE_END();

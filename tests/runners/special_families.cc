@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "engine/portable/family_word.h"
@@ -103,6 +104,50 @@ TEST_CASE("near the ends of a type's range lie the digits that there are near 1"
       CHECK(near_one.bytes != near_end.bytes);
     }
   }
+}
+
+TEST_CASE("numbers that are drawn from one side of zero stay there") {
+  for (const InputFamily family :
+       {InputFamily::zero_block, InputFamily::sparse, InputFamily::specials, InputFamily::subnormal,
+        InputFamily::at_least_zero, InputFamily::ascending, InputFamily::tiny}) {
+    FamilyRule rule = rule_for(family, 0, 3, {40, 50});
+    rule.nonnegative = true;
+    rule.odd_group = 50;
+    rule.low = 0x1p-126, rule.high = INFINITY;
+    Tensor tensor = make_tensor(DType::f32, {40, 50});
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) tensor.set(i, 0.5);
+    apply_family(tensor, rule);
+    bool stays = true;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) stays = stays && tensor.at(i) >= 0x1p-126;
+    CAPTURE(name_of(family));
+    CHECK(stays);
+  }
+}
+
+TEST_CASE(
+    "of zeros and ones in order the change is not at one place in all lines, and an exception is "
+    "the other value") {
+  FamilyRule rule = rule_for(InputFamily::ascending, 0, 5, {64, 96}, DType::i32);
+  rule.least = 0, rule.greatest = 1, rule.holds_zero = true;
+  const auto made = [](const FamilyRule& of) {
+    Tensor tensor = make_tensor(DType::i32, {64, 96});
+    apply_family(tensor, of);
+    return tensor;
+  };
+  const Tensor regular = made(rule);
+  std::set<std::int64_t> changes;
+  for (std::int64_t line = 0; line < 64; ++line) {
+    std::int64_t ones = 0;
+    for (std::int64_t column = 0; column < 96; ++column)
+      ones += regular.at(line * 96 + column) != 0 ? 1 : 0;
+    changes.insert(ones);
+  }
+  CHECK(changes.size() > 5);
+  CHECK(*changes.begin() < 32);
+  CHECK(*changes.rbegin() > 64);
+  rule.odd = 1234;
+  CHECK(made(rule).at(1234) == 1 - regular.at(1234));
+  CHECK(made(rule).at(1235) == regular.at(1235));
 }
 
 TEST_SUITE_END();

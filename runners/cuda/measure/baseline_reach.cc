@@ -84,6 +84,43 @@ void place_inputs(Problem& problem, std::size_t w, const Slot& slot, const Input
   }
 }
 
+void launch_baseline(Problem& problem, std::size_t w, const Slot& slot, const InputSet& set) {
+  const TrialRequest request{.candidate = problem.setup().baseline};
+  Trial baseline(problem.bench(), problem, request);
+  place_inputs(problem, w, slot, set);
+  baseline.launch_at(w, slot.tensors, problem.bench().stream());
+}
+
+/// What the last launch has written.
+std::vector<Tensor> results_in(Problem& problem, const PlacedWorkload& placed, const Slot& slot) {
+  problem.bench().synchronize("the baseline");
+  std::vector<Tensor> out;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    if (placed.tensors[t].is_written())
+      out.push_back(download(problem.bench().api(), placed.tensors[t], slot.tensors[t]));
+  }
+  return out;
+}
+
+/// By tensor, whether it is written and not one that makes_numbers_of_nan() says of the baseline.
+std::vector<bool> keeps_nan(Problem& problem, std::size_t w, const Slot& slot) {
+  const PlacedWorkload& placed = problem.at(w);
+  std::vector<bool> out;
+  for (const TensorPlace& tensor : placed.tensors) out.push_back(tensor.is_written());
+  if (placed.launch_bytes > kMostDownloaded) return out;
+  launch_baseline(problem, w, slot, *placed.sets.front());
+  const std::vector<Tensor> declared = results_in(problem, placed, slot);
+  const auto missing = problem.inputs().missing(placed);
+  launch_baseline(problem, w, slot, *missing);
+  const std::vector<Tensor> found = results_in(problem, placed, slot);
+  for (std::size_t t = 0, result = 0; t < out.size(); ++t) {
+    if (!placed.tensors[t].is_written()) continue;
+    out[t] = !makes_numbers_of_nan(found[result], declared[result]);
+    ++result;
+  }
+  return out;
+}
+
 /// By tensor, stay_in_range() of the baseline, whose results on `set` are in `slot`.
 std::vector<bool> keeps_range(Problem& problem,
                               std::size_t w,
@@ -91,29 +128,18 @@ std::vector<bool> keeps_range(Problem& problem,
                               const Slot& slot) {
   const PlacedWorkload& placed = problem.at(w);
   std::vector<bool> out(placed.tensors.size());
-  constexpr double kMostBytes = 0x1p29;  // that the host looks at
-  if (placed.launch_bytes > kMostBytes) return out;
-  const auto values = [&](bool written, const auto& address) {
-    problem.bench().synchronize("the baseline");
-    std::vector<Tensor> found;
-    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-      const TensorPlace& tensor = placed.tensors[t];
-      if (written ? tensor.is_written() : tensor.is_read())
-        found.push_back(download(problem.bench().api(), tensor, address(t)));
-    }
-    return found;
-  };
-  const auto in_slot = [&](std::size_t t) { return slot.tensors[t]; };
-  const std::vector<Tensor> results = values(true, in_slot);
+  if (placed.launch_bytes > kMostDownloaded) return out;
+  const std::vector<Tensor> results = results_in(problem, placed, slot);
   const auto other =
       problem.inputs().make(placed, FamilyChoice{.family = set.family}.near_one(), set.seed);
-  const TrialRequest request{.candidate = problem.setup().baseline};
-  Trial baseline(problem.bench(), problem, request);
-  place_inputs(problem, w, slot, *other);
-  baseline.launch_at(w, slot.tensors, problem.bench().stream());
+  launch_baseline(problem, w, slot, *other);
+  std::vector<Tensor> inputs;
+  for (std::size_t t = 0; t < out.size(); ++t) {
+    if (placed.tensors[t].is_read())
+      inputs.push_back(download(problem.bench().api(), placed.tensors[t], set.pristine[t].get()));
+  }
   const std::vector<bool> stays =
-      stay_in_range(set.family, values(false, [&](std::size_t t) { return set.pristine[t].get(); }),
-                    results, values(true, in_slot));
+      stay_in_range(set.family, inputs, results, results_in(problem, placed, slot));
   std::size_t result = 0;
   for (std::size_t t = 0; t < out.size(); ++t) {
     if (placed.tensors[t].is_written()) out[t] = stays[result++];
@@ -169,6 +195,10 @@ const FamilyBaseline& baseline_on(Problem& problem, std::size_t w, const InputSe
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
   found.keeps_class = !set.class_varies;
   if (is_near_range_end(set.family)) found.keeps_range = keeps_range(problem, w, set, slot);
+  if (may_multiply(set.infinities, float_inputs(problem.spec()))) {
+    if (problem.at(w).keeps_nan.empty()) problem.at(w).keeps_nan = keeps_nan(problem, w, slot);
+    found.keeps_range = problem.at(w).keeps_nan;
+  }
   found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
                    set.family == InputFamily::small_integers &&
                    are_integers(problem.bench().api(), placed, slot);

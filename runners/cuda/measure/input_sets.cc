@@ -14,6 +14,7 @@
 #include "runners/inputs/arguments.h"
 #include "runners/inputs/input_choices.h"
 #include "runners/inputs/other_scalars.h"
+#include "runners/inputs/range_end.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::cuda {
@@ -216,6 +217,14 @@ void InputSets::make_references(const PlacedWorkload& placed, const std::vector<
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
       if (!placed.tensors[t].is_written()) continue;
       const MaskedReference& out = set->reference[t];
+      if (set->infinities == Infinities::in_lines && placed.launch_bytes <= kMostDownloaded) {
+        TensorPlace place = placed.tensors[t];
+        place.dtype = out.dtype;
+        place.size_bytes = place.elements * info(out.dtype).size_bytes;
+        Tensor expected = download(bench_.api(), place, out.memory.get());
+        leave_out_undecided_lines(expected);
+        upload(bench_.api(), expected, out.memory.get());
+      }
       bench_.harness().mask(bench_.stream(), out.memory.get(),
                             placed.tensors[t].elements * info(out.dtype).size_bytes, out.key);
     }
@@ -267,6 +276,20 @@ std::unique_ptr<InputSet> InputSets::with_equal(const PlacedWorkload& placed,
           "cannot copy inputs");
   digest(placed, *set);
   make_references(placed, {set.get()});
+  return set;
+}
+
+std::unique_ptr<InputSet> InputSets::missing(const PlacedWorkload& placed) {
+  auto set = make(placed, {.family = InputFamily::as_declared}, setup_.seed);
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (!tensor.is_read() || !info(tensor.dtype).is_float) continue;
+    FamilyRule rule = family_rule(setup_.spec, *tensor.arg, *placed.workload,
+                                  InputFamily::not_a_number, setup_.seed);
+    rule.form = 1;
+    bench_.harness().family(bench_.stream(), set->pristine[t].get(), rule);
+  }
+  digest(placed, *set);
   return set;
 }
 

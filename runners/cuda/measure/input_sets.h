@@ -32,6 +32,8 @@ class InputSets {
   [[nodiscard]] std::unique_ptr<InputSet> with_equal(const PlacedWorkload& placed,
                                                      std::size_t from,
                                                      std::size_t to);
+  /// As declared, with NaN everywhere in the floating-point inputs. Has no references.
+  [[nodiscard]] std::unique_ptr<InputSet> missing(const PlacedWorkload& placed);
   /// As declared, with only the floating-point input `tensor` multiplied by 2^huge_exponent. Has no
   /// references.
   [[nodiscard]] std::unique_ptr<InputSet> scaled(const PlacedWorkload& placed, std::size_t tensor);

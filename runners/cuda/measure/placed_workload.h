@@ -59,8 +59,9 @@ struct FamilyBaseline {
   /// Which results are finite does not depend on the last place of inputs, as far as reach_on()
   /// has seen.
   bool keeps_class = true;
-  /// Of families near an end of the range, by tensor: it is written, and no step to it leaves the
-  /// range (stay_in_range()). Empty: of another family.
+  /// By tensor: it is written and, of families near an end of the range, no step to it leaves the
+  /// range (stay_in_range()); of infinities beside zeros, it does not hide NaN
+  /// (makes_numbers_of_nan()). Empty: of another family.
   std::vector<bool> keeps_range{};
   bool is_exact = false;  ///< every result is an integer equal to the reference's
 };
@@ -91,6 +92,8 @@ struct InputSet {
 };
 inline constexpr std::uint64_t kDigestSeed = 0x5eed;
 
+/// Bytes of a workload's tensors up to which the host looks at them.
+inline constexpr double kMostDownloaded = 0x1p29;
 /// A tensor's values at an address of the device.
 [[nodiscard]] Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from);
 
@@ -120,8 +123,9 @@ struct PlacedWorkload {
   std::vector<std::unique_ptr<InputSet>> perturbed;
   std::vector<std::unique_ptr<InputSet>> families;
   bool asked_for_perturbed = false;
-  std::vector<Slot> slots;  ///< one per declared set; the last one minimally aligned
-  double bytes = 0;         ///< compulsory traffic declared by the spec; 0: not declared
+  std::vector<bool> keeps_nan{};  ///< by tensor; empty until a family asked for it
+  std::vector<Slot> slots;        ///< one per declared set; the last one minimally aligned
+  double bytes = 0;               ///< compulsory traffic declared by the spec; 0: not declared
   std::map<std::string, double> operations;  ///< by type, likewise
   double floor_ns = 0;       ///< least time for the declared work on this device; 0: unknown
   double launch_bytes = 0;   ///< of all tensors

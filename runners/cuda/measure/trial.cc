@@ -319,7 +319,9 @@ Comparison Trial::compare_at(std::size_t w,
   const bool fails =
       std::ranges::any_of(found, [](const Comparison& comparison) { return !comparison.passed; });
   const FamilyBaseline* const limits =
-      fails && is_near_range_end(set.family) ? &baseline_on(problem_, w, set) : nullptr;
+      fails && (is_near_range_end(set.family) || are_given(set.infinities))
+          ? &baseline_on(problem_, w, set)
+          : nullptr;
   Comparison worst{.passed = true, .detail = ""};
   bool first = true;
   for (std::size_t t = 0; t < tensors.size(); ++t) {

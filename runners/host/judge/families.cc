@@ -88,8 +88,13 @@ std::vector<FamilyChoice> Families::choices(const KernelSpec& spec,
                                             bool screening,
                                             std::uint64_t seed,
                                             std::uint64_t workload_bytes) {
-  std::vector<FamilyChoice> all = structure_choices(spec, workload);
-  for (const FamilyChoice& choice : stress_choices(spec, workload)) all.push_back(choice);
+  const std::vector<FamilyChoice> structures = structure_choices(spec, workload),
+                                  stresses = stress_choices(spec, workload);
+  std::vector<FamilyChoice> all;  // in turn: there may be time for the first alone
+  for (std::size_t i = 0; i < std::max(structures.size(), stresses.size()); ++i) {
+    if (i < structures.size()) all.push_back(structures[i]);
+    if (i < stresses.size()) all.push_back(stresses[i]);
+  }
   // total of all sets of a workload, approximately
   constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;
   const std::uint64_t affordable =
@@ -196,6 +201,9 @@ bool Families::is_right(const Workload& workload,
                         const std::optional<SharedBuffer>& shared) {
   try {
     oracle_.expect(workload, inputs);
+    for (auto& [name, values] : inputs.expected) {
+      if (inputs.infinities == Infinities::in_lines) leave_out_undecided_lines(values);
+    }
     return judge_baseline(workload, inputs, family, shared);
   } catch (const Error&) {  // a reference that cannot compute these proves nothing about a kernel
     return false;
@@ -239,6 +247,23 @@ std::set<std::string> Families::out_of_range(const Workload& workload,
   return out;
 }
 
+const std::set<std::string>& Families::numbers_of_nan(const Workload& workload) {
+  const auto [it, is_new] = numbers_of_nan_.try_emplace(workload.name);
+  if (!is_new) return it->second;
+  const InputSet declared = make_inputs(spec_, workload, 0);
+  InputSet missing = declared;
+  for (auto& [name, tensor] : missing.tensors) {
+    for (std::int64_t i = 0; info(tensor.dtype).is_float && i < tensor.elements(); ++i)
+      tensor.set(i, NAN);
+  }
+  const TensorMap usual = run_baseline(workload, declared, std::nullopt);
+  for (const auto& [name, result] : run_baseline(workload, missing, std::nullopt)) {
+    const auto own = usual.find(name);
+    if (own == usual.end() || makes_numbers_of_nan(result, own->second)) it->second.insert(name);
+  }
+  return it->second;
+}
+
 std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
                                                     const FamilyChoice& choice) {
   const std::lock_guard lock(mutex_);
@@ -253,6 +278,8 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
   const bool is_right_on_it = is_right(workload, *set, choice.family, std::nullopt);
   if (is_right_on_it && is_near_range_end(choice.family))
     set->unjudged = out_of_range(workload, *set, choice);
+  if (is_right_on_it && may_multiply(set->infinities, float_inputs(spec_)))
+    set->unjudged = numbers_of_nan(workload);
   if (!is_right_on_it || set->unjudged.size() == set->expected.size()) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
 }

@@ -66,6 +66,8 @@ class Families {
   [[nodiscard]] std::set<std::string> out_of_range(const Workload& workload,
                                                    const InputSet& inputs,
                                                    const FamilyChoice& choice);
+  /// The outputs that makes_numbers_of_nan() says of the baseline.
+  [[nodiscard]] const std::set<std::string>& numbers_of_nan(const Workload& workload);
   [[nodiscard]] bool is_right(const Workload& workload,
                               InputSet& inputs,
                               InputFamily family,
@@ -87,6 +89,7 @@ class Families {
   WorkerClient worker_;  ///< of the baseline
   std::map<std::pair<std::string, FamilyChoice>, std::shared_ptr<const InputSet>> families_;
   std::map<std::pair<std::string, SharedBuffer>, std::shared_ptr<const InputSet>> shared_;
+  std::map<std::string, std::set<std::string>> numbers_of_nan_;  // by workload
 };
 
 }  // namespace warpath::host

@@ -1,0 +1,4 @@
+extern "C" __global__ void log_ratio(float* y, const float* p, const float* q, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = p[i] * (logf(p[i]) - logf(q[i]));
+}
