@@ -182,6 +182,7 @@ std::vector<std::string> Compiler::arguments(bool interleaved) const {
                                  "-fno-rtti",
                                  "-fno-strict-aliasing",
                                  "-fno-math-errno",
+                                 "-fwrapv",
                                  "-ffp-contract=off",
                                  "-fvisibility=hidden",
                                  "-fno-plt",
@@ -214,7 +215,7 @@ std::vector<std::string> Compiler::arguments(bool interleaved) const {
     out.push_back("-fno-gnu-unique");
   }
   if (interleaved) {
-    out.push_back("-fsanitize=thread");
+    out.push_back("-fsanitize=thread,alignment");
     out.push_back("-DWARPATH_INTERLEAVED");
   }
   out.push_back("-I.");

@@ -450,10 +450,12 @@ void BlockRunner::fault(int kind, const char* text, int line) {
   const auto triple = [](const WarpathIndex& i) {
     return "(" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ")";
   };
-  detail_ = (kind == kWarpathFaultAssert ? "assertion failed: " : "trap: ") +
-            std::string(text).substr(0, 200) + ", line " + std::to_string(line) + ", block " +
-            triple(b) + " thread " + triple(t);
-  end_ = BlockEnd::fault;
+  const bool misaligned = kind == kWarpathFaultAlignment;
+  const bool asserted = kind == kWarpathFaultAssert;
+  detail_ = misaligned ? "misaligned address: " : asserted ? "assertion failed: " : "trap: ";
+  detail_ += std::string(text).substr(0, 200) + ", line " + std::to_string(line) + ", block " +
+             triple(b) + " thread " + triple(t);
+  end_ = misaligned ? BlockEnd::misaligned : BlockEnd::fault;
   leave();
   __builtin_unreachable();
 }

@@ -40,6 +40,7 @@ enum class BlockEnd : std::uint8_t {
   done,
   needs_fibers,  ///< the plain loop met a barrier or warp operation
   deadlock,      ///< some threads wait for others that will never arrive
+  misaligned,    ///< an access that a GPU refuses, of code whose accesses are told
   fault,         ///< assertion, trap
 };
 

@@ -35,8 +35,8 @@ constexpr Order kOrders[] = {
     {true, Schedule::random, Placement::canaries, 3},
     {true, Schedule::forward, Placement::canaries, 4, true},
 };
-/// Of launches on inputs of other families, where launches take long.
-constexpr double kFamilySeconds = 2;
+/// Of launches on inputs of other families, where launches take long; of a finalist's.
+constexpr double kFamilySeconds = 2, kFinalFamilySeconds = 8;
 
 /// Baseline and candidate are timed in turn, so that other work on the machine affects both. Each
 /// round costs a warm-up, so long launches get fewer rounds, at most as many launches as fit in
@@ -196,23 +196,7 @@ class Evaluation {
     if (evidence_.compiled.size() > 1) {
       for (const std::size_t module : modules_) hash.add(static_cast<std::uint64_t>(module));
     }
-    const auto add_numbers = [&](const LaunchNumbers& numbers) {
-      for (const auto& triple : {numbers.grid, numbers.block}) {
-        for (const auto extent : triple) hash.add(extent);
-      }
-      hash.add(numbers.dynamic_smem_bytes);
-    };
-    for (const auto& numbers : evidence_.numbers) add_numbers(numbers);
-    for (const auto& extra : evidence_.extras) {
-      for (const auto bytes : extra.scratch_bytes) hash.add(bytes);
-      for (const auto* list : {&extra.before, &extra.after}) {
-        for (const StepNumbers& step : *list) {
-          hash.add(step.kernel_name);
-          add_numbers(step.launch);
-          for (const auto argument : step.arguments) hash.add(static_cast<std::uint64_t>(argument));
-        }
-      }
-    }
+    add_launches(hash, evidence_.numbers, evidence_.extras);
     out_.binary_key = hash.digest().hex();
   }
 
@@ -242,10 +226,14 @@ class Evaluation {
       bytes += argument.size_bytes;
     constexpr Schedule kSchedules[] = {Schedule::forward, Schedule::random, Schedule::reverse};
     constexpr std::size_t kLeast = 2;
+    const double begin = launched_seconds_,
+                 most = request_.stage == Stage::final ? kFinalFamilySeconds : kFamilySeconds;
     std::size_t made = 0;
-    for (const FamilyChoice& choice : Families::choices(
-             request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes)) {
-      if (made >= kLeast && static_cast<double>(made) * slowest_seconds_ > kFamilySeconds) break;
+    const auto choices = Families::choices(
+        request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes);
+    evidence_.families += choices.size();
+    for (const FamilyChoice& choice : choices) {
+      if (made >= kLeast && launched_seconds_ - begin > most) break;
       const auto set = context_.families.of_family(workload, choice);
       if (!set) continue;
       LaunchCommand next =
@@ -279,6 +267,8 @@ class Evaluation {
       LaunchCommand next = command(w, Schedule::random, Placement::canaries);
       next.interleaved = true;
       if (check_on(w, keep(inputs), std::move(next), evidence_.interleaved)) continue;
+      if (evidence_.interleaved.back().answer.reply.end == BlockEnd::misaligned)
+        evidence_.checked.push_back(std::move(evidence_.interleaved.back()));
       evidence_.interleaved.pop_back();
       break;
     }
@@ -455,8 +445,11 @@ class Evaluation {
       tensor.bytes.resize(expected);  // a worker with overwritten memory may send anything
       launch.outputs.push_back(std::move(tensor));
     }
-    if (done && !reply.samples_ns.empty())
-      slowest_seconds_ = std::max(slowest_seconds_, reply.samples_ns.front() * 1e-9);
+    if (done && !reply.samples_ns.empty()) {
+      const double seconds = reply.samples_ns.front() * 1e-9;
+      slowest_seconds_ = std::max(slowest_seconds_, seconds);
+      launched_seconds_ += seconds;
+    }
     launch.answer.reply.outputs.clear();
     to.push_back(std::move(launch));
     return done;
@@ -480,7 +473,7 @@ class Evaluation {
   std::vector<std::size_t> modules_;  // of each workload
   std::size_t loaded_ = 0;
   std::uint64_t launches_ = 0;
-  double slowest_seconds_ = 0;
+  double slowest_seconds_ = 0, launched_seconds_ = 0;  // a launch, all of them
   std::size_t rounds_ = kMostRounds;
   std::vector<std::shared_ptr<const InputSet>> inputs_;
 };

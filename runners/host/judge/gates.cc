@@ -353,7 +353,8 @@ Failure check_structured(const Evidence& e, std::string& figure) {
   const auto asked = [](const CheckedLaunch& launch) {
     return !launch.inputs->family.empty() && !shares_buffer(launch);
   };
-  figure = std::to_string(std::ranges::count_if(e.checked, asked)) + " sets";
+  figure = std::to_string(std::ranges::count_if(e.checked, asked)) + " sets of " +
+           std::to_string(e.families);
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
     return asked(launch) ? matches_reference(e, launch) : Failure{};
   });

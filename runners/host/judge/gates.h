@@ -39,6 +39,7 @@ struct Evidence {
   std::vector<LaunchNumbers> numbers;  ///< one per workload
   std::vector<ExtraNumbers> extras;    ///< likewise
   std::vector<CheckedLaunch> checked;
+  std::size_t families = 0;  ///< kinds of inputs that there are for the launches checked
   std::vector<CheckedLaunch> interleaved;  ///< those that ended, of code whose threads switch
   std::vector<CheckedLaunch> timed;        ///< the last launch of each timing
   /// workload on which a finalist could not be timed in turn with the baseline; empty: none

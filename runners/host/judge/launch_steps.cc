@@ -32,4 +32,26 @@ void set_extras(const Variant& kernel, const ExtraNumbers& extra, LaunchCommand&
   to.after = step_commands(kernel, extra.after);
 }
 
+void add_launches(Hasher& hash,
+                  const std::vector<LaunchNumbers>& numbers,
+                  const std::vector<ExtraNumbers>& extras) {
+  const auto add = [&](const LaunchNumbers& one) {
+    for (const auto& triple : {one.grid, one.block}) {
+      for (const auto extent : triple) hash.add(extent);
+    }
+    hash.add(one.dynamic_smem_bytes);
+  };
+  for (const auto& one : numbers) add(one);
+  for (const auto& extra : extras) {
+    for (const auto bytes : extra.scratch_bytes) hash.add(bytes);
+    for (const auto* list : {&extra.before, &extra.after}) {
+      for (const StepNumbers& step : *list) {
+        hash.add(step.kernel_name);
+        add(step.launch);
+        for (const auto argument : step.arguments) hash.add(static_cast<std::uint64_t>(argument));
+      }
+    }
+  }
+}
+
 }  // namespace warpath::host

@@ -40,7 +40,7 @@ enum WarpathWarpOp : int {
   kWarpathActiveMask,    // mask: ignored
 };
 
-enum WarpathFault : int { kWarpathFaultTrap, kWarpathFaultAssert };
+enum WarpathFault : int { kWarpathFaultTrap, kWarpathFaultAssert, kWarpathFaultAlignment };
 
 enum WarpathParameterKind : int {
   kWarpathPointer, kWarpathSigned, kWarpathUnsigned, kWarpathFloating, kWarpathBool, kWarpathHalf, kWarpathOther,

@@ -68,6 +68,16 @@ WARPATH_ATOMICS(64, unsigned long long)
 #undef WARPATH_ATOMICS
 #undef WARPATH_COMPARE
 #undef WARPATH_CHANGE
+/// Of an access through a pointer that is not a multiple of its type's alignment (-fsanitize=alignment).
+struct WarpathPlace { const char* file; unsigned line, column; };
+struct WarpathMisaligned {
+  WarpathPlace place;
+  const struct { unsigned short kind, info; char name[1]; }* type;
+};
+__attribute__((no_sanitize("thread", "alignment"), noinline, used)) void warpath_misaligned(const WarpathMisaligned* access, void*) __asm__("__ubsan_handle_type_mismatch_v1");
+void warpath_misaligned(const WarpathMisaligned* access, void*) {
+  warpath_fault(kWarpathFaultAlignment, access->type->name, static_cast<int>(access->place.line));
+}
 WARPATH_TOLD(void, atomic_thread_fence, int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 WARPATH_TOLD(void, atomic_signal_fence, int) {}
 }

@@ -137,6 +137,22 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "on the host runner too, what takes the begin of a mask for all of it or pairs at odd places "
+    "is "
+    "refused; padding with zeros before a clamp, -infinity for what is left out and another order "
+    "of a quotient that is never of zeros pass") {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : {"clipped_taps", "kept_softmax", "log_ratio", "row_pairs"}) {
+    const auto [refused, passed] =
+        judge_all(*runner, family, [](const Candidate&) { return true; });
+    bad += refused, honest += passed;
+  }
+  CHECK(bad == 4);
+  CHECK(honest == 4);
+}
+
+TEST_CASE(
     "on the host runner too, what is right for weights that are not all 1, runs of other lengths, "
     "places that do not count upwards, sums that are far apart, scores above a mask's "
     "number or small numbers alone is refused") {
