@@ -3,8 +3,9 @@
 A synthetic campaign of each strategy, side by side, is grown from size to size by resuming it. At each size it is resumed after it ended,
 and after it was killed (SIGKILL) while it went on. Seconds are from the start of the program until it has recorded that it works on the
 run: `cpu` those of a processor, which a busy machine leaves as they are. Memory a node is the most that the program took at that size beyond
-the most for a hundred evaluations. Growing, from the size before: evaluations a second, milliseconds of a processor for each, and every
---apart evaluations how many there are and the memory that the program then has. Needs no GPU.
+the most for a hundred evaluations; own memory is the last that was seen of what the system cannot take away from the program: what lies in
+files (docs/run-folder.md) it can. Growing, from the size before: evaluations a second, milliseconds of a processor for each, and every
+--apart evaluations how many there are, the memory that the program then has, and of that its own. Needs no GPU.
 """
 import concurrent.futures
 import os
@@ -20,7 +21,7 @@ RESULT = "docs/results/campaign.json"
 MORE = "warpath run"
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-FIGURES = ("evaluations", "resume_s", "resume_cpu_s", "disk_bytes_a_variant", "memory_bytes_a_node", "growing_cpu_ms")
+FIGURES = ("evaluations", "resume_s", "resume_cpu_s", "disk_bytes_a_variant", "memory_bytes_a_node", "own_memory_bytes", "growing_cpu_ms")
 RESUMED, PROGRESS = re.compile(r"resumed after (\d+)"), re.compile(r"\] (\d+)/\d+ ")
 KINDS = {"log": ("events.", ), "tables": ("ledger.csv", "trace.md"), "snapshot": ("search_state.", "variants.records"), "folders": ("variants", "baseline")}
 
@@ -56,14 +57,14 @@ class Campaign:
         return process, wall, spent
 
     def grow(self, budget, words=()):
-        """To so many evaluations: (what the process used, its seconds, those before, [evaluations, bytes of memory] as it went)."""
+        """To so many evaluations: (what the process used, its seconds, those before, [evaluations, bytes of memory, its own] as it went)."""
         start, before, looks = time.monotonic(), 0, []
         process = begin([WARPATH, *self.words, *words, "--budget-builds", budget], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         for line in process.stderr:
             resumed, done = RESUMED.search(line), PROGRESS.search(line)
             before = int(resumed[1]) if resumed else before
-            if done and int(done[1]) // self.apart > (looks[-1][0] // self.apart if looks else 0):
-                looks.append([int(done[1]), memory_of(process.pid)])
+            if done and int(done[1]) // self.apart > (looks[-1][0] // self.apart if looks else before // self.apart):
+                looks.append([int(done[1]), *memory_of(process.pid)])
         return ended(process), time.monotonic() - start, before, looks
 
     def bytes(self):
@@ -86,8 +87,9 @@ def cpu_seconds(pid):
 
 
 def memory_of(pid):
-    """Resident, in bytes."""
-    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+    """(Resident, its own of that), in bytes."""
+    _, resident, shared_with_files = map(int, pathlib.Path(f"/proc/{pid}/statm").read_text().split()[:3])
+    return resident * PAGE, (resident - shared_with_files) * PAGE
 
 
 def ended(process):
@@ -118,6 +120,7 @@ def rows_of(args, strategy, done):
         ended(again)
         done({"strategy": strategy, "evaluations": size, "resume_s": digits(wall), "resume_cpu_s": spent, "killed_resume_s": digits(killed_wall),
               "killed_resume_cpu_s": killed_spent, "memory_bytes": memory, "memory_bytes_a_node": digits((memory - base) / size),
+              "own_memory_bytes": looks[-1][2] if looks else None,
               "growing_per_s": digits(grown / seconds), "growing_cpu_ms": digits(1e3 * (used.ru_utime + used.ru_stime) / grown), "memory_over_time": looks,
               "disk_bytes_a_variant": digits(sum(disk.values()) / size), **{f"disk_{kind}": value for kind, value in disk.items()}})
 
