@@ -108,13 +108,15 @@ void Cluster::wait_for_first(Lock& lock, const Ready& ready) {
   }
 }
 
-std::optional<Outcome> Cluster::run(RunVariant request, const std::stop_token& stop) {
+std::optional<Outcome> Cluster::run(RunVariant request,
+                                    const std::stop_token& stop,
+                                    const std::stop_token& withdrawn) {
   {
     const Lock lock(mutex_);
     request.turn = spec_ ? spec_->turn : 0;
   }
   Finished answer;
-  const Asking end = ask(request, answer, stop);
+  const Asking end = ask(request, answer, stop, withdrawn);
   if (end == Asking::stopped) return std::nullopt;
   if (end == Asking::lost) {
     answer.outcome.status = Status::crashed;
@@ -146,12 +148,21 @@ std::optional<Cluster::CommandEnd> Cluster::run_command(RunCommand command,
 }
 
 template <class Request>
-Cluster::Asking Cluster::ask(Request& request, Finished& answer, const std::stop_token& stop) {
+Cluster::Asking Cluster::ask(Request& request,
+                             Finished& answer,
+                             const std::stop_token& stop,
+                             const std::stop_token& withdrawn) {
+  const std::stop_callback wakes(withdrawn, [this] {
+    const Lock lock(mutex_);
+    changed_.notify_all();
+  });
   for (int losses = 0; losses < kMostLosses; ++losses) {
     Lock lock(mutex_);
     std::shared_ptr<Connection> chosen;
-    changed_.wait(lock, stop, [&] { return (chosen = roomiest()) != nullptr || hopeless(); });
-    if (stop.stop_requested()) return Asking::stopped;
+    changed_.wait(lock, stop, [&] {
+      return withdrawn.stop_requested() || (chosen = roomiest()) != nullptr || hopeless();
+    });
+    if (stop.stop_requested() || withdrawn.stop_requested()) return Asking::stopped;
     if (!chosen) throw last_problem();
     Member& member = chosen->member;
     Asked asked;
@@ -160,6 +171,8 @@ Cluster::Asking Cluster::ask(Request& request, Finished& answer, const std::stop
     again_ += losses > 0 ? 1 : 0;
     lock.unlock();
     member.send(request);
+    const std::stop_callback tells(
+        withdrawn, [&] { member.send(Cancel{.id = request.id, .if_waiting = true}); });
     lock.lock();
     changed_.wait(lock, stop, [&] { return asked.answer || asked.lost; });
     if (asked.answer) {

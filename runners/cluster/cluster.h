@@ -52,10 +52,13 @@ class Cluster {
   SpecPrepared prepare(std::string spec);
 
   /// Evaluates on the member with most room; waits for one, without limit, as long as any may come.
-  /// `request.id` and `turn` are set here. Nullopt once `stop` is requested. A variant whose
-  /// members were lost three times counts as crashed. Throws Error(environment) if no member is
-  /// left.
-  [[nodiscard]] std::optional<Outcome> run(RunVariant request, const std::stop_token& stop);
+  /// `request.id` and `turn` are set here. Nullopt once `stop` is requested, or `withdrawn` while
+  /// no member has it; one that has it is told of the latter (RunRequest::withdrawn). A variant
+  /// whose members were lost three times counts as crashed. Throws Error(environment) if no member
+  /// is left.
+  [[nodiscard]] std::optional<Outcome> run(RunVariant request,
+                                           const std::stop_token& stop,
+                                           const std::stop_token& withdrawn = {});
 
   /// Makes members do commands instead of evaluations, one at a time each.
   void take_commands();
@@ -108,7 +111,10 @@ class Cluster {
   /// or that as many members as are tried were lost.
   enum class Asking : std::uint8_t { answered, stopped, lost };
   template <class Request>
-  [[nodiscard]] Asking ask(Request& request, Finished& answer, const std::stop_token& stop);
+  [[nodiscard]] Asking ask(Request& request,
+                           Finished& answer,
+                           const std::stop_token& stop,
+                           const std::stop_token& withdrawn = {});
   void top_up();
   void look_after_members();
 

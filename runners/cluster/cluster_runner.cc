@@ -77,8 +77,11 @@ class ClusterRunner final : public Runner {
     message.searched_ns = request.searched_ns;
     if (request.against != nullptr) message.against = to_json(*request.against).dump();
     message.seconds_left = request.seconds_left;
-    std::optional<Outcome> outcome = members_->run(std::move(message), stop);
-    return outcome ? std::move(*outcome) : Outcome();
+    std::optional<Outcome> outcome = members_->run(std::move(message), stop, request.withdrawn);
+    if (outcome) return std::move(*outcome);
+    Outcome none;
+    none.status = Status::not_measured;
+    return none;
   }
 
   [[nodiscard]] std::map<std::string, double> figures() const override {

@@ -75,7 +75,7 @@ class Desk {
   void take(const Cancel& message) {
     const std::lock_guard lock(mutex_);
     if (const auto found = work_.find(message.id); found != work_.end())
-      found->second.stop.request_stop();
+      (message.if_waiting ? found->second.withdrawn : found->second.stop).request_stop();
   }
   void take(const RunVariant& message) {
     const std::lock_guard lock(mutex_);
@@ -89,7 +89,7 @@ class Desk {
  private:
   using SetUp = std::variant<OpenRunner, PrepareSpec>;
   struct Work {
-    std::stop_source stop;
+    std::stop_source stop, withdrawn;
     std::thread thread;
     std::atomic<bool> done = false;
   };
@@ -107,7 +107,7 @@ class Desk {
     }
     Work& work = work_[message.id];
     work.thread = std::thread([this, message, &work] {
-      send(answer(message, work.stop.get_token()));
+      send(answer(message, work));
       work.done = true;
     });
   }
@@ -192,7 +192,8 @@ class Desk {
     return out;
   }
 
-  Finished answer(const RunVariant& message, const std::stop_token& stop) {
+  Finished answer(const RunVariant& message, const Work& work) {
+    const std::stop_token stop = work.stop.get_token();
     Finished out;
     out.id = message.id;
     Runner& runner = *made_.runner;
@@ -215,7 +216,8 @@ class Desk {
                                    .stage = message.stage,
                                    .searched_ns = message.searched_ns,
                                    .against = against ? &*against : nullptr,
-                                   .seconds_left = message.seconds_left},
+                                   .seconds_left = message.seconds_left,
+                                   .withdrawn = work.withdrawn.get_token()},
                                   stop);
       }
     } catch (const Error& error) {
@@ -225,15 +227,15 @@ class Desk {
     return out;
   }
 
-  Finished answer(const RunCommand& message, const std::stop_token& stop) {
+  Finished answer(const RunCommand& message, const Work& work) {
     Finished out;
     out.id = message.id;
     ProcessSpec spec{.argv = {program_}, .environment = own_environment()};
     spec.argv.insert(spec.argv.end(), message.words.begin(), message.words.end());
     spec.directory = message.directory;
     try {
-      const ProcessResult result =
-          run_process(spec, std::chrono::hours(24 * 365), kMostCommandOutput, stop);
+      const ProcessResult result = run_process(spec, std::chrono::hours(24 * 365),
+                                               kMostCommandOutput, work.stop.get_token());
       out.code =
           result.end == ProcessEnd::exited ? result.code : static_cast<int>(ErrorCode::environment);
       out.outcome.log = last_line(result.output);

@@ -59,7 +59,7 @@ struct Description<Finished> : Unnamed<&Finished::id,
                                        &Finished::outcome,
                                        &Finished::useful> {};
 template <>
-struct Description<Cancel> : Unnamed<&Cancel::id> {};
+struct Description<Cancel> : Unnamed<&Cancel::id, &Cancel::if_waiting> {};
 template <>
 struct Description<Ping> : Unnamed<> {};
 template <>

@@ -89,6 +89,7 @@ struct RunCommand {
 /// Abandons an evaluation or a command. It may be answered nevertheless.
 struct Cancel {
   std::uint64_t id = 0;
+  bool if_waiting = false;  ///< only what still waits to be measured; it is answered then
 };
 
 /// Answered at once, whatever is under way, by Pong.

@@ -319,6 +319,24 @@ TEST_CASE("a stop abandons the evaluation here and there") {
   CHECK(becomes([&] { return stopped.load(); }));
 }
 
+TEST_CASE("what waits at a member, or for one, is withdrawn; what is measured is not") {
+  ScriptedCluster cluster(1);
+  std::stop_source once, again;
+  cluster.join(answering([&](const RunRequest& request, std::stop_token) {
+    (request.seed == 5 ? once : again).request_stop();
+    const bool told = becomes([&] { return request.withdrawn.stop_requested(); });
+    Outcome outcome = good_outcome();
+    if (told && request.seed == 5) outcome.status = Status::not_measured;
+    return outcome;
+  }));
+  prepare(cluster);
+  const auto waiting = cluster.members.run(request_with(5), {}, once.get_token());
+  CHECK(waiting->status == Status::not_measured);
+  const auto measured = cluster.members.run(request_with(6), {}, again.get_token());
+  CHECK(measured->status == Status::ok);
+  CHECK_FALSE(cluster.members.run(request_with(7), {}, again.get_token()).has_value());
+}
+
 TEST_CASE("who has not the key gets no answer; who is of another revision is told") {
   ScriptedCluster cluster(1);
   std::jthread opening([&] { prepare(cluster); });
