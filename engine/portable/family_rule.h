@@ -57,8 +57,8 @@ enum class InputFamily : int {
   /// minus 1 in every other line, from the first, otherwise 1, and up to seven last places more: as
   /// ordinary numbers, which differ in their last bits alone
   adjacent,
-  /// NaN: one element in 64 of some lines, the first of others, all of others. For kernels that
-  /// look for it (looks_for_nan()).
+  /// NaN: one element in 64 of some lines, the first of others, all of others; in form 1 all. For
+  /// kernels that look for it (looks_for_nan()).
   not_a_number,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
