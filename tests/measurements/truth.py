@@ -33,7 +33,7 @@ def options(parser):
     shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=4.0, limit=540.0,
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
-    parser.add_argument("--more-seconds", type=float, default=10.0, help="for a search that found no gain in its --seconds; not with --compete")
+    parser.add_argument("--more-seconds", type=float, default=25.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
 
