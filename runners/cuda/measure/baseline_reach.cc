@@ -194,10 +194,10 @@ const FamilyBaseline& baseline_on(Problem& problem, std::size_t w, const InputSe
                           [&] { baseline.launch_at(w, slot.tensors, problem.bench().stream()); });
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
   found.keeps_class = !set.class_varies;
-  if (is_near_range_end(set.family)) found.keeps_range = keeps_range(problem, w, set, slot);
+  if (is_near_range_end(set.family)) found.judged = keeps_range(problem, w, set, slot);
   if (may_multiply(set.infinities, float_inputs(problem.spec()))) {
     if (problem.at(w).keeps_nan.empty()) problem.at(w).keeps_nan = keeps_nan(problem, w, slot);
-    found.keeps_range = problem.at(w).keeps_nan;
+    found.judged = problem.at(w).keeps_nan;
   }
   found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
                    set.family == InputFamily::small_integers &&

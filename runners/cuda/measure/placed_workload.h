@@ -50,19 +50,17 @@ struct FamilyBaseline {
   /// False if the baseline cannot compute the family; a candidate is then not judged by it.
   [[nodiscard]] bool tells() const {
     return classes_agree(result) && keeps_class &&
-           (keeps_range.empty() || std::ranges::find(keeps_range, true) != keeps_range.end());
+           (judged.empty() || std::ranges::find(judged, true) != judged.end());
   }
   /// A candidate is judged by what it makes of this tensor.
-  [[nodiscard]] bool judges(std::size_t tensor) const {
-    return keeps_range.empty() || keeps_range[tensor];
-  }
+  [[nodiscard]] bool judges(std::size_t tensor) const { return judged.empty() || judged[tensor]; }
   /// Which results are finite does not depend on the last place of inputs, as far as reach_on()
   /// has seen.
   bool keeps_class = true;
   /// By tensor: it is written and, of families near an end of the range, no step to it leaves the
   /// range (stay_in_range()); of infinities beside zeros, it does not hide NaN
   /// (makes_numbers_of_nan()). Empty: of another family.
-  std::vector<bool> keeps_range{};
+  std::vector<bool> judged{};
   bool is_exact = false;  ///< every result is an integer equal to the reference's
 };
 
