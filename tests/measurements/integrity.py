@@ -3,14 +3,15 @@
 Evaluates every kernel of tests/data/integrity, bad and honest, every one of tests/data/honest, and tuned variants of every spec. Each is
 judged at confirmation; what is ok there is judged again at the final stage, as everything is that gets reported. A second pass without
 the static gates says what the dynamic ones see by themselves. An evaluation that ends without a verdict, and one that there was no time
-for, is a row of its own. Exit code 1 unless all is refused and accepted as it should be, and nothing is missing.
+for, is a row of its own. It may be done in parts: what the file has of the same revision stays. Exit code 1 unless all is refused and
+accepted as it should be, and nothing is missing.
 """
 import collections
 import json
 import sys
 import time
 
-from measurements.common import DATA, Failed, ROOT, candidates_of, evaluate, joined, names, on, one_of, places, read_lines, say, shared, spread, time_is_over, write_result
+from measurements.common import DATA, Failed, ROOT, candidates_of, evaluate, joined, names, on, one_of, places, read_lines, revision, say, shared, spread, time_is_over, write_result
 
 MORE = "warpath evaluate"
 # Some launches of whole specs take 0.2 s: their verdicts need few samples.
@@ -23,6 +24,7 @@ def options(parser):
     parser.add_argument("--tuned", default=6, help="variants of each spec; 0: no spec")
     parser.add_argument("--families", type=names, metavar="NAME,NAME", help="folders of tests/data/integrity (default: all; -: none)")
     parser.add_argument("--honest", type=names, metavar="NAME,NAME", help="folders of tests/data/honest (likewise)")
+    parser.add_argument("--left", action="store_true", help="of these, only what the file does not have of the same revision")
     parser.add_argument("--no-dynamic", action="store_true", help="no second pass")
 
 
@@ -102,9 +104,25 @@ def figures(rows):
             "refused_by": dict(sorted(collections.Counter(r["gate"] or r["status"] for r in bad if r["status"] != "ok").items()))}
 
 
+PART = {"dynamic": "family", "honest set": "honest"}  # kinds of rows that another kind of part has, too
+
+
+def measured_before(args):
+    """The file's rows of the same revision, by (kind of part, its name); without those that are missing."""
+    before = json.loads(args.output.read_text()) if args.output.exists() else {"revision": None}
+    found = collections.defaultdict(list)
+    for r in before["rows"] if before["revision"] == revision() else []:
+        found[PART.get(r["kind"], r["kind"]), r["family"]].append(r)
+    return {part: rows for part, rows in found.items() if all(r["status"] != "missing" for r in rows)}
+
+
 def measure(args):
     parts = [(family, folder) for folder in chosen(args.families, "integrity", "families")] + [(honest, folder) for folder in chosen(args.honest, "honest", "honest")]
     parts += [(tuned, spec) for spec in args.specs if args.tuned and '"tunables"' in spec.read_text()]
+    before = measured_before(args)
+    name = lambda part: (part[0].__name__, part[1].stem)
+    if args.left:
+        parts = [part for part in parts if name(part) not in before]
     if not parts:
         raise Failed("nothing to measure")
 
@@ -122,7 +140,10 @@ def measure(args):
                  "expected_gate": False, "stage": ""}]
 
     def write(lists):
-        rows = joined(found if found is not None else missing(part, "ended from outside") for found, part in zip(lists, parts))
+        own = {name(part): missing(part, "ended from outside") if found is None else found for found, part in zip(lists, parts)}
+        # What there was no time for does not take the place of what was measured.
+        own = {part: found for part, found in own.items() if part not in before or all(r["status"] != "missing" for r in found)}
+        rows = joined((before | own).values())
         write_result(args.output, figures(rows), rows)
         return rows
 
