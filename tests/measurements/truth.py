@@ -33,6 +33,7 @@ def options(parser):
     shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=4.0, limit=540.0,
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
+    parser.add_argument("--left", action="store_true", help="only rows that the file does not have of the same revision")
     parser.add_argument("--more-seconds", type=float, default=25.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
@@ -154,9 +155,11 @@ def measure(args):
             return say(f"the time is over: {kernel}, seed {seed} is left out")
         return row(args, specs[kernel], seed, gpu)
 
-    # By seeds: a call that is cut off has some of every kernel.
-    own = [found for found in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], args.gpus) if found]
     before = json.loads(args.output.read_text()) if args.output.exists() else {"rows": []}
+    known = {(r["seed"], r["kernel"]) for r in before["rows"] if args.left and r["compete"] == args.compete and r.get("revision", before["revision"]) == revision()}
+    # By seeds: a call that is cut off has some of every kernel.
+    tasks = [task for task in ((seed, kernel) for seed in args.seeds for kernel in kernels) if task not in known]
+    own = [found for found in spread(one, tasks, args.gpus) if found]
     rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), "device": before.get("device"), **r} for r in before["rows"] + own}
     if not args.add:
         rows = {key: r for key, r in rows.items() if r["revision"] == revision()}
