@@ -103,11 +103,12 @@ bool makes_numbers_of_nan(const Tensor& result, const Tensor& declared) {
   return !agrees(result, declared, [](double x, double) { return !std::isfinite(x); });
 }
 
-std::size_t float_inputs(const KernelSpec& spec) {
-  return static_cast<std::size_t>(std::ranges::count_if(spec.io.args, [](const ArgSpec& arg) {
-    return arg.type == ArgType::tensor && arg.role != ArgRole::output &&
-           info(arg.tensor->dtype).is_float;
-  }));
+bool may_multiply(Infinities infinities, const KernelSpec& spec) {
+  return are_given(infinities) && std::ranges::count_if(spec.io.args, [](const ArgSpec& arg) {
+                                    return arg.type == ArgType::tensor &&
+                                           arg.role != ArgRole::output &&
+                                           info(arg.tensor->dtype).is_float;
+                                  }) > 1;
 }
 
 std::vector<bool> stay_in_range(InputFamily family,

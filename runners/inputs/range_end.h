@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "engine/portable/family_rule.h"
@@ -37,12 +36,8 @@ void leave_out_undecided_lines(Tensor& expected);
 /// Concerns inputs that may_multiply().
 [[nodiscard]] bool makes_numbers_of_nan(const Tensor& result, const Tensor& declared);
 
-/// True if a kernel of so many floating-point inputs may multiply infinities by zeros, its own ones
-/// (padding) included.
-[[nodiscard]] inline bool may_multiply(Infinities infinities, std::size_t float_inputs) {
-  return are_given(infinities) && float_inputs > 1;
-}
-/// Tensors that are read.
-[[nodiscard]] std::size_t float_inputs(const KernelSpec& spec);
+/// True if a kernel of `spec` may multiply `infinities` by zeros, its own ones (padding) included:
+/// it reads more than one tensor of floating-point numbers.
+[[nodiscard]] bool may_multiply(Infinities infinities, const KernelSpec& spec);
 
 }  // namespace warpath

@@ -108,9 +108,22 @@ TEST_CASE("a kernel makes numbers of NaN where it clips, not where it selects") 
   CHECK(made({0, 0, NAN}, {0.5, 0, 2}));
   CHECK_FALSE(made({NAN, 0, NAN}, {0.5, 0, 2}));
   CHECK_FALSE(made({NAN, -INFINITY}, {0.5, 2}));
-  CHECK_FALSE(may_multiply(Infinities::beside_zeros, 1));
-  CHECK(may_multiply(Infinities::beside_zeros, 2));
-  CHECK_FALSE(may_multiply(Infinities::in_lines, 2));
+}
+
+TEST_CASE("two tensors of numbers that are read may be multiplied") {
+  KernelSpec spec;
+  const auto add = [&](DType dtype, ArgRole role) {
+    ArgSpec& arg = spec.io.args.emplace_back();
+    arg.role = role;
+    arg.tensor.emplace().dtype = dtype;
+  };
+  add(DType::f32, ArgRole::input);
+  add(DType::i32, ArgRole::input);
+  add(DType::f32, ArgRole::output);
+  CHECK_FALSE(may_multiply(Infinities::beside_zeros, spec));
+  add(DType::f16, ArgRole::inout);
+  CHECK(may_multiply(Infinities::beside_zeros, spec));
+  CHECK_FALSE(may_multiply(Infinities::in_lines, spec));
 }
 
 TEST_SUITE_END();

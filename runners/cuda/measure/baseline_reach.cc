@@ -195,7 +195,7 @@ const FamilyBaseline& baseline_on(Problem& problem, std::size_t w, const InputSe
   FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
   found.keeps_class = !set.class_varies;
   if (is_near_range_end(set.family)) found.judged = keeps_range(problem, w, set, slot);
-  if (may_multiply(set.infinities, float_inputs(problem.spec()))) {
+  if (may_multiply(set.infinities, problem.spec())) {
     if (problem.at(w).keeps_nan.empty()) problem.at(w).keeps_nan = keeps_nan(problem, w, slot);
     found.judged = problem.at(w).keeps_nan;
   }

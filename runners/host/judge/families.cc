@@ -278,7 +278,7 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
   const bool is_right_on_it = is_right(workload, *set, choice.family, std::nullopt);
   if (is_right_on_it && is_near_range_end(choice.family))
     set->unjudged = out_of_range(workload, *set, choice);
-  if (is_right_on_it && may_multiply(set->infinities, float_inputs(spec_)))
+  if (is_right_on_it && may_multiply(set->infinities, spec_))
     set->unjudged = numbers_of_nan(workload);
   if (!is_right_on_it || set->unjudged.size() == set->expected.size()) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
