@@ -84,6 +84,24 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
   return family == InputFamily::mantissa || family == InputFamily::cancellation ||
          family == InputFamily::offset || family == InputFamily::adjacent;
 }
+/// Families whose values may be much smaller than declared ones, or whose low bits decide: results
+/// are held to a tolerance that is as small as they are.
+[[nodiscard]] constexpr bool may_be_smaller(InputFamily family) {
+  return family == InputFamily::tiny || family == InputFamily::faint ||
+         family == InputFamily::subnormal || family == InputFamily::small_integers ||
+         family == InputFamily::other_scalars || needs_whole_mantissa(family);
+}
+
+/// Where integers point if they are places.
+enum class PlacesAt : std::uint8_t { anywhere, begin, end };
+/// In forms 2 and 3 of InputFamily::one_value all integers are the least or the greatest of their
+/// range, and in those of InputFamily::ascending all offsets but the last or but the first are 0 or
+/// the number of elements: places at, or just outside, an end of a tensor.
+[[nodiscard]] constexpr PlacesAt places_at(InputFamily family, int form) {
+  if (family != InputFamily::one_value && family != InputFamily::ascending)
+    return PlacesAt::anywhere;
+  return form == 2 ? PlacesAt::begin : form == 3 ? PlacesAt::end : PlacesAt::anywhere;
+}
 
 /// The rule that gives the tensor of `arg` under `workload` the values of `family`. Scale and sign
 /// follow the declared rule: the deviation of randn, the width of uniform; a tensor declared

@@ -7,6 +7,7 @@
 #include "engine/base/format.h"
 #include "engine/portable/nudge.h"
 #include "engine/text/tokens.h"
+#include "runners/inputs/input_family.h"
 
 namespace warpath {
 namespace {
@@ -181,8 +182,12 @@ double tail_factor(InputFamily family) {
   return has_few_large ? kFewLarge : 1;
 }
 
-Tolerance scaled(Tolerance tolerance, double scale) {
+Tolerance scaled(Tolerance tolerance, InputFamily family, double scale) {
   constexpr double kLeast = 0x1p-126;
+  if (scale < 1 && !may_be_smaller(family)) {
+    if (tolerance.norm > 0) tolerance.norm /= scale;  // infinite where all results are zero
+    scale = 1;
+  }
   tolerance.atol = std::max(tolerance.atol * scale, kLeast);
   return tolerance;
 }

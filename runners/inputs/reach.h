@@ -94,9 +94,12 @@ void extend(Distance& distance,
 /// Factor on the scale of a family's results, their root mean square over that on declared inputs:
 /// a few large values among many small ones, or zeros, cancel in more results than it says.
 [[nodiscard]] double tail_factor(InputFamily family);
-/// `tolerance` for inputs whose results are `scale` times as large. Its absolute part stays above
-/// 0, so that only a wrong class has an infinite ratio.
-[[nodiscard]] Tolerance scaled(Tolerance tolerance, double scale);
+/// `tolerance` for inputs of `family` whose results are `scale` times as large. Results of inputs
+/// that are as large as declared ones (not may_be_smaller()) are smaller where terms cancel or are
+/// zero: another order of operations may be off there by as much as anywhere, so the absolute
+/// part stays as it is, and the norm is that of an error beside results of the declared size. The
+/// absolute part stays above 0, so that only a wrong class has an infinite ratio.
+[[nodiscard]] Tolerance scaled(Tolerance tolerance, InputFamily family, double scale);
 
 /// Factor that converts an error caused by nudging inputs of `dtype` into the error of rounding in
 /// single precision or better; 16-bit inputs are converted exactly.

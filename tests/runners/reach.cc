@@ -164,6 +164,27 @@ TEST_SUITE("reach") {
     CHECK_FALSE(compare(tensor({1, 7}, DType::i32), tensor({1, 2}), kTolerance).passed);
   }
 
+  TEST_CASE("terms that cancel do not narrow the spec's tolerance, small inputs do") {
+    const Tolerance own{.atol = 1e-3, .rtol = 1e-4, .norm = 1e-5};
+    for (const InputFamily family :
+         {InputFamily::one_value, InputFamily::opposed, InputFamily::sparse}) {
+      CHECK(scaled(own, family, 0.01).atol == own.atol);
+      CHECK(scaled(own, family, 0.01).norm == doctest::Approx(100 * own.norm));
+    }
+    for (const InputFamily family :
+         {InputFamily::tiny, InputFamily::faint, InputFamily::cancellation}) {
+      CHECK(scaled(own, family, 0.01).atol == doctest::Approx(0.01 * own.atol));
+      CHECK(scaled(own, family, 0.01).norm == own.norm);
+    }
+    CHECK(scaled(own, InputFamily::huge, 1024).atol == doctest::Approx(1024 * own.atol));
+    const Tensor nothing = tensor({0, 0});
+    const auto under = [&](double error) {
+      return compare(tensor({0, error}), nothing, scaled(own, InputFamily::one_value, 0)).passed;
+    };
+    CHECK(under(0.9e-3));
+    CHECK_FALSE(under(1.1e-3));
+  }
+
   TEST_CASE(
       "a sum of nudged terms moves by the rounding unit times the sum of their absolute values") {
     std::vector<double> terms;
@@ -215,9 +236,8 @@ TEST_SUITE("reach") {
     CHECK(relative(dot, "out", InputFamily::rare_outliers) == 0);
   }
 
-  TEST_CASE("an absolute tolerance shrinks and grows with the results and stays above zero") {
-    CHECK(scaled(kTolerance, 1e-3).atol == doctest::Approx(1e-9));
-    CHECK(scaled(kTolerance, 0).atol > 0);
-    CHECK(scaled(kTolerance, 0).rtol == kTolerance.rtol);
+  TEST_CASE("the absolute tolerance of small inputs stays above zero") {
+    CHECK(scaled(kTolerance, InputFamily::tiny, 0).atol > 0);
+    CHECK(scaled(kTolerance, InputFamily::tiny, 0).rtol == kTolerance.rtol);
   }
 }

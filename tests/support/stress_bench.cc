@@ -148,7 +148,7 @@ void StressBench::add_family(const FamilyChoice& choice) {
           root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
       const bool tail =
           choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
-      own = scaled(own, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
+      own = scaled(own, choice.family, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
     }
     family.tolerance.emplace(name, own);
   }

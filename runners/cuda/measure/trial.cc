@@ -244,8 +244,7 @@ std::vector<Tolerance> Trial::tolerances(std::size_t w, const InputSet& set) {
   std::vector<Tolerance> out;
   for (std::size_t t = 0; t < at(w).tensors.size(); ++t) {
     const Tolerance own = tolerance_on(set.family, problem_.spec(), at(w).tensors[t].arg->name);
-    // An absolute bound is meant for declared values.
-    out.push_back(set.result_scale.empty() ? own : scaled(own, set.result_scale[t]));
+    out.push_back(set.result_scale.empty() ? own : scaled(own, set.family, set.result_scale[t]));
   }
   return out;
 }

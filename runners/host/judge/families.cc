@@ -173,9 +173,9 @@ bool Families::judge_baseline(const Workload& workload,
                    std::max(root_mean_square(declared->expected.at(name)), 1e-300);
     if (!std::isfinite(scale)) scale = 1;
     scale *= tail_factor(family);
-    allowances.emplace(name,
-                       Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), scale),
-                                 .reach = Reach{.factor = reach_factor(spec_, workload)}});
+    allowances.emplace(
+        name, Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), family, scale),
+                        .reach = Reach{.factor = reach_factor(spec_, workload)}});
   }
   if (!take_in(found)) return false;
   constexpr std::uint64_t kNudges = 2;  // upwards, and at random

@@ -1,0 +1,5 @@
+// A quotient of two infinities where the gate is large.
+extern "C" __global__ void gated(float* y, const float* gate, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = gate[i] * (expf(gate[i]) / (1.0f + expf(gate[i]))) * x[i];
+}
