@@ -470,7 +470,7 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
       if (!is_floating(rule.dtype))
         return rule.least + floor((form_of(rule) == 0 ? place : 1 - place) *
                                   (rule.greatest - rule.least + 0.75));
-      x = (form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
+      x = placed_value(rule, form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place);
       break;
     }
     case InputFamily::alike: {

@@ -10,6 +10,13 @@ namespace warpath {
 
 namespace portable {
 
+/// A value of a structure, at `place` from -1 to 1 of its range: the declared one where that has
+/// one sign, otherwise its spread about 0.
+inline double placed_value(const FamilyRule& rule, double place) {
+  return rule.low < rule.high ? rule.low + (place + 1) / 2 * (rule.high - rule.low)
+                              : place * rule.scale;
+}
+
 /// Where kernels compare: element i of InputFamily::coarse is landmark `x`, or next to it.
 inline double beside_landmark(const FamilyRule& rule, Word bits, double x) {
   const double step = nudge_step(rule.dtype) * fabs(x);

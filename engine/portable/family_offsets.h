@@ -14,9 +14,8 @@ inline double even_offset(const FamilyRule& rule, Word i) {
 /// Where range `i` begins if the last one, or the first one, is as long as can be and the others
 /// are even. One of them has an element more if there is an odd one.
 inline double lopsided_offset(const FamilyRule& rule, Word i, bool last) {
-  constexpr double kMost = 8192;  // a kernel may give a range to a single thread
   const Word ranges = rule.elements - 1;
-  const double longest = rule.greatest < kMost ? rule.greatest : kMost;
+  const double longest = rule.greatest < rule.longest ? rule.greatest : rule.longest;
   const bool has_more = rule.odd != kNoElement && longest > 0;
   const double rest = rule.greatest - longest;
   if (i == 0) return 0;

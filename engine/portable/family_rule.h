@@ -113,9 +113,9 @@ enum class Arrangement : int {
   none,
   permutation,  ///< of 0 to row - 1 in every line: InputFamily::identity, permutation
   /// ascending offsets from 0 to FamilyRule::greatest: InputFamily::ascending, with seven of eight
-  /// ranges empty (upwards), the last ones longest (downwards), or all, up to 8192, in the last
-  /// range or in the first; but for one element even, of which one is empty (upwards) or an element
-  /// longer (downwards), or all but one in that range
+  /// ranges empty (upwards), the last ones longest (downwards), or all, up to FamilyRule::longest,
+  /// in the last range or in the first; but for one element even, of which one is empty (upwards)
+  /// or an element longer (downwards), or all but one in that range
   offsets,
 };
 
@@ -135,11 +135,12 @@ struct FamilyRule {
   double scale;          ///< spread of the declared rule
   bool nonnegative;      ///< take the absolute value: the declared rule has no negative values
   /// of floating-point numbers, where low < high: what is beyond keeps its own value, since the
-  /// declared rule has one sign and stays away from zero
+  /// declared rule has one sign and stays away from zero. Of a structure the ends of that rule.
   double low, high;
   bool holds_zero;         ///< of integers: 0 is a value of the declared rule
   bool holds_all;          ///< of integers: so is every value of the type
   double least, greatest;  ///< of integers: values of the declared rule
+  double longest;          ///< of offsets: the most elements that a range may have
   double landmarks[2];     ///< values that the kernel may compare with: its scalar arguments
   int landmark_count;
   /// this element keeps its own value, as the exception to a structure; kNoElement: none

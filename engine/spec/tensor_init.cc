@@ -84,10 +84,8 @@ void fill_columns(Tensor& tensor,
     }
     const auto length = static_cast<std::uint64_t>(end - begin);
     for (std::uint64_t k = 0; k < length; ++k) {
-      const auto low = static_cast<std::uint64_t>(Wide{k} * columns / length);
-      const auto high = static_cast<std::uint64_t>(Wide{k + 1} * columns / length);
       const std::uint64_t i = static_cast<std::uint64_t>(begin) + k;
-      values[i] = low + (high > low ? scale(random_bits(seed, i), high - low) : 0);
+      values[i] = csr_column(seed, i, k, length, columns);
     }
     begin = end;
   }
@@ -226,6 +224,16 @@ Tensor fill_tensor(const InitRule& rule,
 
 std::uint64_t tensor_seed(std::uint64_t rule_seed, std::string_view name, std::uint64_t run_seed) {
   return Hasher().add(rule_seed).add(name).add(run_seed).digest().low;
+}
+
+std::uint64_t csr_column(std::uint64_t seed,
+                         std::uint64_t i,
+                         std::uint64_t k,
+                         std::uint64_t length,
+                         std::uint64_t columns) {
+  const auto low = static_cast<std::uint64_t>(Wide{k} * columns / length);
+  const auto high = static_cast<std::uint64_t>(Wide{k + 1} * columns / length);
+  return low + (high > low ? scale(random_bits(seed, i), high - low) : 0);
 }
 
 Tensor materialize(const KernelSpec& spec,

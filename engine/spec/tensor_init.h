@@ -57,6 +57,13 @@ namespace warpath {
                                                       const Workload& workload,
                                                       std::uint64_t run_seed);
 
+/// What csr_column_indices gives the k-th of a row's `length` entries, the tensor's element `i`.
+[[nodiscard]] std::uint64_t csr_column(std::uint64_t seed,
+                                       std::uint64_t i,
+                                       std::uint64_t k,
+                                       std::uint64_t length,
+                                       std::uint64_t columns);
+
 /// Content of a tensor argument under `workload`, tunables at their defaults. `run_seed` 0 gives
 /// the spec's values; others give other values of the same kind (integers stay in their bounds, row
 /// pointers keep their total; embedded data and arange never change). Uninitialised tensors are

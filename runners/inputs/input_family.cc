@@ -10,6 +10,7 @@
 #include "engine/spec/tensor_init.h"
 #include "runners/inputs/accumulation.h"
 #include "runners/inputs/arguments.h"
+#include "runners/inputs/column_indices.h"
 #include "runners/inputs/nan_tests.h"
 
 namespace warpath {
@@ -43,13 +44,20 @@ bool is_nonnegative(const ElementRule& rule) {
 
 /// Sets the bounds of `out` where floating-point numbers are drawn from one side of zero: they may
 /// be divided by, or have a logarithm.
+/// Structures stay between the rule's own ends.
 void bound(FamilyRule& out, const ElementRule& rule) {
   if (rule.kind != ElementRule::Kind::uniform || !info(rule.dtype).is_float) return;
+  const double end = rule.first + rule.second;
+  if (!(rule.first > 0 && end > 0) && !(rule.first < 0 && end < 0)) return;
+  if (is_structure(out.family)) {
+    out.low = std::min(rule.first, end), out.high = std::max(rule.first, end);
+    return;
+  }
   const double least = rule.dtype == DType::f64   ? 0x1p-1022
                        : rule.dtype == DType::f16 ? 0x1p-14
                                                   : 0x1p-126;
-  if (rule.first > 0 && rule.first + rule.second > 0) out.low = least, out.high = INFINITY;
-  if (rule.first < 0 && rule.first + rule.second < 0) out.low = -INFINITY, out.high = -least;
+  out.low = rule.first > 0 ? least : -INFINITY;
+  out.high = rule.first > 0 ? INFINITY : -least;
 }
 
 /// Of integers: what the rule draws from.
@@ -208,8 +216,21 @@ bool is_in_order(InputFamily family) {
   return family == InputFamily::identity || family == InputFamily::ascending;
 }
 
+/// How many columns there are beside these row pointers: those of a row are distinct. Infinity
+/// where no column indices depend on them.
+double columns_beside(const KernelSpec& spec,
+                      const ArgSpec& row_pointers,
+                      const Workload& workload) {
+  double out = INFINITY;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (has_columns_of(arg, row_pointers.name))
+      out = std::min(out, static_cast<double>(number_of_columns(spec, arg, workload)));
+  }
+  return out;
+}
+
 /// What depends on what in a tensor's elements, if other arrangements keep the kernel's
-/// preconditions: column indices ascend within the rows of their own row pointers.
+/// preconditions. Of offsets one in eight ranges may have all elements (InputFamily::ascending).
 Arrangement arrangement_of(const KernelSpec& spec,
                            const ArgSpec& arg,
                            const TensorSpec& content,
@@ -225,12 +246,9 @@ Arrangement arrangement_of(const KernelSpec& spec,
                    (target->role != ArgRole::inout || only_stores(spec, *target))
                ? Arrangement::permutation
                : Arrangement::none;
-  const auto depends = [&](const ArgSpec& other) {
-    const auto* const of = other.tensor ? std::get_if<InitRule>(&other.tensor->content) : nullptr;
-    return of != nullptr && of->row_pointers == arg.name;
-  };
-  return are_offsets(content) && std::ranges::none_of(spec.io.args, depends) ? Arrangement::offsets
-                                                                             : Arrangement::none;
+  return are_offsets(content) && 8 * rule->mean <= columns_beside(spec, arg, workload)
+             ? Arrangement::offsets
+             : Arrangement::none;
 }
 
 bool arranges(Arrangement arrangement, InputFamily family) {
@@ -261,9 +279,12 @@ FamilyRule family_rule(const KernelSpec& spec,
   out.odd = kNoElement;
   out.scale = 1;
   out.arrangement = arrangement_of(spec, arg, content, workload);
-  if (out.arrangement == Arrangement::offsets)
+  if (out.arrangement == Arrangement::offsets) {
+    constexpr double kMost = 8192;  // a kernel may give a row to a single thread
+    out.longest = std::min(kMost, columns_beside(spec, arg, workload));
     out.greatest = std::floor(
         static_cast<double>(out.elements - 1) * std::get<InitRule>(content.content).mean + 0.5);
+  }
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);

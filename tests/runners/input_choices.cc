@@ -9,6 +9,7 @@
 
 #include "engine/spec/spec_load.h"
 #include "engine/spec/tensor_init.h"
+#include "runners/inputs/column_indices.h"
 #include "runners/inputs/input_choices.h"
 #include "runners/inputs/other_scalars.h"
 #include "tests/runners/input_spec.h"
@@ -160,6 +161,43 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
         std::vector<int>{0, 3936, 7872, 11808, 20000});
   CHECK(made(many, {.family = InputFamily::ascending, .form = 3}) ==
         std::vector<int>{0, 8192, 12128, 16064, 20000});
+}
+
+TEST_CASE("column indices follow the rows that a structure arranges, and are distinct in them") {
+  const KernelSpec spec = spec_of(
+      R"({"name": "rows", "type": "tensor", "tensor_spec": {"shape": [101], "dtype": "int32", "init": {"kind": "csr_row_pointers", "mean": 5}}},
+         {"name": "columns", "type": "tensor", "tensor_spec": {"shape": [500], "dtype": "int32", "init": {"kind": "csr_column_indices", "row_pointers": "rows", "high": 60}}})");
+  const Workload& workload = spec.workloads.front();
+  for (const int form : {0, 1, 2, 3}) {
+    const FamilyChoice choice{.family = InputFamily::ascending, .form = form};
+    Tensor rows = materialize(spec, spec.io.args[0], workload, 0);
+    apply_family(rows, family_rule(spec, spec.io.args[0], workload, choice, 0, 3));
+    const auto found = columns_of_arranged_rows(spec, workload, choice, 3);
+    REQUIRE(found.size() == 1);
+    const Tensor& columns = found.at("columns");
+    double longest = 0;
+    for (std::int64_t row = 0; row < 100; ++row) {
+      longest = std::max(longest, rows.at(row + 1) - rows.at(row));
+      for (auto i = static_cast<std::int64_t>(rows.at(row)); i + 1 < rows.at(row + 1); ++i)
+        CHECK(columns.at(i) < columns.at(i + 1));
+    }
+    CHECK(longest == (form == 0 ? 40 : form == 1 ? 10 : 60));
+    for (std::int64_t i = 0; i < 500; ++i) CHECK((columns.at(i) >= 0 && columns.at(i) < 60));
+  }
+  CHECK(columns_of_arranged_rows(spec, workload, {.family = InputFamily::zero_block}, 3).empty());
+}
+
+TEST_CASE("structures of numbers from one side of zero stay between the ends of their rule") {
+  const KernelSpec spec = spec_of(
+      R"({"name": "x", "type": "tensor", "tensor_spec": {"shape": [8, 30], "dtype": "float32", "init": {"kind": "uniform", "low": 2.5, "high": 4.0}}})");
+  for (const FamilyChoice& choice : structure_choices(spec, spec.workloads.front())) {
+    CAPTURE(choice.label());
+    Tensor x = materialize(spec, spec.io.args[0], spec.workloads.front(), 0);
+    apply_family(x, family_rule(spec, spec.io.args[0], spec.workloads.front(), choice, 0, 3));
+    for (std::int64_t i = 0; i < x.elements(); ++i) CHECK((x.at(i) >= 2.5 && x.at(i) <= 4));
+    if (choice == FamilyChoice{.family = InputFamily::ascending})
+      CHECK((x.at(0) < 2.7 && x.at(29) > 3.8));
+  }
 }
 
 TEST_CASE("integers count upwards, ascend and descend through the values of their rule") {

@@ -12,6 +12,7 @@
 #include "engine/spec/tensor_init.h"
 #include "runners/cuda/driver/transfer.h"
 #include "runners/inputs/arguments.h"
+#include "runners/inputs/column_indices.h"
 #include "runners/inputs/input_choices.h"
 #include "runners/inputs/other_scalars.h"
 #include "runners/inputs/range_end.h"
@@ -73,6 +74,7 @@ std::unique_ptr<InputSet> InputSets::make(const PlacedWorkload& placed,
   set->form = choice.form;
   set->infinities = choice.infinities();
   if (is_structure(family) || choice.form > 0) set->form_label = choice.label();
+  const auto columns = columns_of_arranged_rows(setup_.spec, *placed.workload, choice, seed);
   for (const TensorPlace& tensor : placed.tensors) {
     set->pristine.emplace_back();
     set->reference.emplace_back();
@@ -85,6 +87,8 @@ std::unique_ptr<InputSet> InputSets::make(const PlacedWorkload& placed,
     const CUdeviceptr data = set->pristine.back().get();
     if (const auto rule = element_rule(setup_.spec, *tensor.arg, *placed.workload, seed)) {
       bench_.harness().fill(bench_.stream(), data, tensor.elements, *rule);
+    } else if (const auto own = columns.find(tensor.arg->name); own != columns.end()) {
+      upload(api, own->second, data);
     } else if (const CUdeviceptr known =
                    structure_of(placed, set->pristine.size() - 1, family, seed)) {
       require(api, api.cuMemcpyDtoDAsync(data, known, tensor.size_bytes, bench_.stream()),

@@ -7,6 +7,7 @@
 #include "engine/spec/compare.h"
 #include "runners/host/options.h"
 #include "runners/inputs/arguments.h"
+#include "runners/inputs/column_indices.h"
 #include "runners/inputs/input_choices.h"
 #include "runners/inputs/other_scalars.h"
 #include "runners/inputs/range_end.h"
@@ -66,10 +67,11 @@ std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload&
 }
 
 Placement placement_on(const FamilyChoice& choice) {
-  constexpr int kLeast = 2, kGreatest = 3;
-  if (choice.family != InputFamily::one_value || choice.form < kLeast || choice.form > kGreatest)
-    return Placement::canaries;
-  return (choice.form == kLeast) != choice.but_for_one ? Placement::fence_before : Placement::fence;
+  const PlacesAt places = places_at(choice.family, choice.form);
+  if (places == PlacesAt::anywhere) return Placement::canaries;
+  // One value but for one element: two sets of each, one for either end.
+  const bool is_other = choice.family == InputFamily::one_value && choice.but_for_one;
+  return (places == PlacesAt::begin) != is_other ? Placement::fence_before : Placement::fence;
 }
 
 Families::Families(const KernelSpec& spec,
@@ -222,6 +224,8 @@ InputSet Families::make(const Workload& workload, const FamilyChoice& choice, st
     apply_family(out.tensors.at(arg.name),
                  family_rule(spec_, arg, workload, choice, changed++, seed));
   }
+  for (auto& [name, columns] : columns_of_arranged_rows(spec_, workload, choice, seed))
+    out.tensors.at(name) = std::move(columns);
   return out;
 }
 

@@ -29,8 +29,7 @@ struct SharedBuffer {
 [[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec,
                                                        const Workload& workload);
 
-/// Where all integers are at an end of their range, tensors begin or end at unmapped pages: they
-/// may be places, or say that there is none.
+/// Tensors begin or end at unmapped pages where integers may be places there (places_at()).
 [[nodiscard]] Placement placement_on(const FamilyChoice& choice);
 
 /// Inputs of other families, and inputs for launches on shared buffers, that the spec's own kernel

@@ -153,6 +153,21 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "on the host runner too, a read of the first row of no rows, a limit on their length and a "
+    "quotient of infinities are refused; zero points that are factored out and a gate by tanh "
+    "pass") {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : {"gated", "segment_mean", "sparse_rows", "zero_points"}) {
+    const auto [refused, passed] =
+        judge_all(*runner, family, [](const Candidate&) { return true; });
+    bad += refused, honest += passed;
+  }
+  CHECK(bad == 4);
+  CHECK(honest == 4);
+}
+
+TEST_CASE(
     "on the host runner too, what is right for weights that are not all 1, runs of other lengths, "
     "places that do not count upwards, sums that are far apart, scores above a mask's "
     "number or small numbers alone is refused") {

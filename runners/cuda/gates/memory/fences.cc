@@ -1,3 +1,7 @@
+#include <map>
+#include <ranges>
+#include <utility>
+
 #include "runners/cuda/driver/fenced_memory.h"
 #include "runners/cuda/gates/device_gate.h"
 
@@ -5,8 +9,8 @@ namespace warpath::cuda {
 namespace {
 
 /// Every tensor and scratch buffer ends, then begins, at addresses that nothing is mapped to: a
-/// load outside faults, which a pattern cannot see. So it is where all integers are at an end of
-/// their range: they may be places, or say that there is none.
+/// load outside faults, which a pattern cannot see. So it is where integers may be places at an end
+/// of a tensor, or say that there is none.
 class Fences final : public DeviceGate {
  public:
   Fences()
@@ -26,7 +30,7 @@ class Fences final : public DeviceGate {
           return fail(where(trial, w, set) + "tensors that " + side +
                       " at unmapped addresses: " + result.detail);
       }
-      for (const InputSet* const ends : sets_at_ends(trial, w)) {
+      for (const InputSet* const ends : with_places_at_ends(trial, w)) {
         for (const auto align : {FencedMemory::Align::right, FencedMemory::Align::left})
           static_cast<void>(run(trial, w, *ends, align));  // it must not fault
       }
@@ -35,18 +39,15 @@ class Fences final : public DeviceGate {
   }
 
  private:
-  /// A set of each kind whose integers are all the least, or the greatest, of their range.
-  static std::vector<const InputSet*> sets_at_ends(Trial& trial, std::size_t w) {
-    constexpr int kLeast = 2, kGreatest = 3;
-    std::vector<const InputSet*> out;
-    for (const int form : {kLeast, kGreatest}) {
-      for (const auto& set : trial.problem().family_sets(w)) {
-        if (set->family != InputFamily::one_value || set->form != form) continue;
-        out.push_back(set.get());
-        break;
-      }
+  /// The first set of each kind.
+  static std::vector<const InputSet*> with_places_at_ends(Trial& trial, std::size_t w) {
+    std::map<std::pair<InputFamily, PlacesAt>, const InputSet*> out;
+    for (const auto& set : trial.problem().family_sets(w)) {
+      const PlacesAt places = places_at(set->family, set->form);
+      if (places != PlacesAt::anywhere) out.try_emplace({set->family, places}, set.get());
     }
-    return out;
+    const auto sets = out | std::views::values;
+    return {sets.begin(), sets.end()};
   }
 
   static Comparison run(Trial& trial,
