@@ -357,6 +357,11 @@ def device():
     return ", ".join(f"{count} x {name}" for name, count in sorted(cards.items())) or "none"
 
 
+@functools.cache
+def driver():
+    return (lines_of(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) or ["none"])[0]
+
+
 def with_others(path, rows, kernels):
     """The rows and those of other kernels that the file has, in order of kernels. Each names the revision that measured it."""
     before = json.loads(path.read_text()) if path.exists() else {"rows": []}
@@ -375,7 +380,7 @@ def write_result(path, figures, rows, **head):
     """A file of docs/results, whole or not at all."""
     head = {"command": " ".join(COMMAND), "revision": head.get("revision") or revision(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "device": head.get("device") or device(),
-            "driver": (lines_of(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) or ["none"])[0]}
+            "driver": head.get("driver") or driver()}
     inner = json.dumps(figures, indent=2).replace("\n", "\n  ")
     body = ",\n".join("    " + json.dumps(row) for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,10 +6,11 @@ or one is missing without a competitor.
 """
 import json
 import math
+import pathlib
 import subprocess
 import time
 
-from measurements.common import PAIRS_ALONE, Failed, begin, device, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
+from measurements.common import PAIRS_ALONE, Failed, begin, device, driver, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
 
 MORE = "both, warpath run and evaluate"
 MOST_DIFFERENCE = 0.02
@@ -34,6 +35,7 @@ def options(parser):
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
     parser.add_argument("--left", action="store_true", help="only rows that the file does not have of the same revision")
+    parser.add_argument("--merge", metavar="FILE", help="rows that this measurement wrote elsewhere, newer than the file's")
     parser.add_argument("--more-seconds", type=float, default=25.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
@@ -103,7 +105,7 @@ def unreported(summary):
 def row(args, spec, seed, gpu):
     empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "device": device(), "reported": None, "alone": None, "difference": None,
              "reported_interval": None, "alone_interval": None, "reported_ms": None, "alone_ms": None, "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "resumed": False,
-             "exit": None, "why": ""}
+             "exit": None, "why": "", "driver": driver()}
     try:
         code, took, summary, folder, resumed = search(args, spec, seed, gpu)
         found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code, "resumed": resumed}
@@ -145,6 +147,16 @@ def print_table(kernels, rows):
               f"{max((r['run_s'] or 0 for r in chosen), default=0):9.1f}")
 
 
+def key(r):
+    return r["kernel"], r["seed"], r["compete"]
+
+
+def rows_in(path):
+    """By key. Each names the revision and the device that measured it."""
+    found = json.loads(pathlib.Path(path).read_text()) if path and pathlib.Path(path).exists() else {"rows": []}
+    return {key(r): r | {name: found.get(name) for name in ("revision", "device", "driver") if name not in r} for r in found["rows"]}
+
+
 def measure(args):
     specs = {path.stem: path for path in args.specs}
     kernels = one_of(args.kernels, specs, "kernels")
@@ -155,16 +167,15 @@ def measure(args):
             return say(f"the time is over: {kernel}, seed {seed} is left out")
         return row(args, specs[kernel], seed, gpu)
 
-    before = json.loads(args.output.read_text()) if args.output.exists() else {"rows": []}
-    known = {(r["seed"], r["kernel"]) for r in before["rows"] if args.left and r["compete"] == args.compete and r.get("revision", before["revision"]) == revision()}
+    rows = rows_in(args.output) | rows_in(args.merge)
+    known = {(r["seed"], r["kernel"]) for r in rows.values() if args.left and r["compete"] == args.compete and r["revision"] == revision()}
     # By seeds: a call that is cut off has some of every kernel.
     tasks = [task for task in ((seed, kernel) for seed in args.seeds for kernel in kernels) if task not in known]
     own = [found for found in spread(one, tasks, args.gpus) if found]
-    rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), "device": before.get("device"), **r} for r in before["rows"] + own}
-    if not args.add:
-        rows = {key: r for key, r in rows.items() if r["revision"] == revision()}
-    rows = [rows[key] for key in sorted(rows)]
-    write_result(args.output, figures(rows), rows, device="; ".join(sorted({r["device"] for r in rows})))
+    rows |= {key(r): r for r in own}
+    rows = [rows[one] for one in sorted(rows) if args.add or rows[one]["revision"] == revision()]
+    every = lambda name: "; ".join(sorted({r[name] for r in rows if r[name]}))
+    write_result(args.output, figures(rows), rows, device=every("device"), driver=every("driver"))
     print_table(kernels, own)
     print(json.dumps(figures(own)["beside_a_competitor" if args.compete else "alone"]))
     different = any((r["difference"] or 0) > MOST_DIFFERENCE for r in own)
