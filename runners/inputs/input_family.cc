@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -56,8 +57,9 @@ void bound(FamilyRule& out, const ElementRule& rule) {
   const double least = rule.dtype == DType::f64   ? 0x1p-1022
                        : rule.dtype == DType::f16 ? 0x1p-14
                                                   : 0x1p-126;
-  out.low = rule.first > 0 ? least : -INFINITY;
-  out.high = rule.first > 0 ? INFINITY : -least;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  out.low = rule.first > 0 ? least : -kInfinity;
+  out.high = rule.first > 0 ? kInfinity : -least;
 }
 
 /// Of integers: what the rule draws from.
@@ -221,7 +223,7 @@ bool is_in_order(InputFamily family) {
 double columns_beside(const KernelSpec& spec,
                       const ArgSpec& row_pointers,
                       const Workload& workload) {
-  double out = INFINITY;
+  double out = std::numeric_limits<double>::infinity();
   for (const ArgSpec& arg : spec.io.args) {
     if (has_columns_of(arg, row_pointers.name))
       out = std::min(out, static_cast<double>(number_of_columns(spec, arg, workload)));

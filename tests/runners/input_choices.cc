@@ -178,7 +178,8 @@ TEST_CASE("column indices follow the rows that a structure arranges, and are dis
     double longest = 0;
     for (std::int64_t row = 0; row < 100; ++row) {
       longest = std::max(longest, rows.at(row + 1) - rows.at(row));
-      for (auto i = static_cast<std::int64_t>(rows.at(row)); i + 1 < rows.at(row + 1); ++i)
+      const auto end = static_cast<std::int64_t>(rows.at(row + 1));
+      for (auto i = static_cast<std::int64_t>(rows.at(row)); i + 1 < end; ++i)
         CHECK(columns.at(i) < columns.at(i + 1));
     }
     CHECK(longest == (form == 0 ? 40 : form == 1 ? 10 : 60));
