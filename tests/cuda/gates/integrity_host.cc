@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <set>
 
 #include "engine/base/registry.h"
@@ -66,6 +67,18 @@ std::pair<int, int> judge_all(warpath::Runner& runner, const std::string& family
   return {bad, honest};
 }
 
+/// All kernels of these folders: how many were bad and how many honest.
+std::pair<int, int> judge_whole(std::initializer_list<const char*> families) {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : families) {
+    const auto [refused, passed] =
+        judge_all(*runner, family, [](const Candidate&) { return true; });
+    bad += refused, honest += passed;
+  }
+  return {bad, honest};
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("integrity_host");
@@ -91,16 +104,8 @@ TEST_CASE(
 TEST_CASE(
     "on the host runner too, what is lost between threads, wrong at the ends of ranges, at "
     "thresholds or of one zero alone, or reads outside where an input is at its end, is refused") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family :
-       {"above", "first_least", "lookup", "row_bins", "transposed", "words"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 14);
-  CHECK(honest == 9);
+  CHECK(judge_whole({"above", "first_least", "lookup", "row_bins", "transposed", "words"}) ==
+        std::pair(14, 9));
 }
 
 TEST_CASE(
@@ -125,15 +130,8 @@ TEST_CASE(
 TEST_CASE(
     "on the host runner too, what is right where tensors differ, matrices have no symmetry, lines "
     "are not nearly in order, a scalar is 0 or a mask names all is refused") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family : {"cosine", "gemv", "masked_square", "own_product", "top_two"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 13);
-  CHECK(honest == 5);
+  CHECK(judge_whole({"cosine", "gemv", "masked_square", "own_product", "top_two"}) ==
+        std::pair(13, 5));
 }
 
 TEST_CASE(
@@ -141,61 +139,29 @@ TEST_CASE(
     "is "
     "refused; padding with zeros before a clamp, -infinity for what is left out and another order "
     "of a quotient that is never of zeros pass") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family : {"clipped_taps", "kept_softmax", "log_ratio", "row_pairs"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 4);
-  CHECK(honest == 4);
+  CHECK(judge_whole({"clipped_taps", "kept_softmax", "log_ratio", "row_pairs"}) == std::pair(4, 4));
 }
 
 TEST_CASE(
     "on the host runner too, a read of the first row of no rows, a limit on their length and a "
     "quotient of infinities are refused; zero points that are factored out and a gate by tanh "
     "pass") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family : {"gated", "segment_mean", "sparse_rows", "zero_points"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 4);
-  CHECK(honest == 4);
+  CHECK(judge_whole({"gated", "segment_mean", "sparse_rows", "zero_points"}) == std::pair(4, 4));
 }
 
 TEST_CASE(
     "on the host runner too, what is right for weights that are not all 1, runs of other lengths, "
     "places that do not count upwards, sums that are far apart, scores above a mask's "
     "number or small numbers alone is refused") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family :
-       {"best_match", "channel_scale", "peak_and_mean", "run_range", "take", "weighted_prefix"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 7);
-  CHECK(honest == 9);
+  CHECK(judge_whole({"best_match", "channel_scale", "peak_and_mean", "run_range", "take",
+                     "weighted_prefix"}) == std::pair(7, 9));
 }
 
 TEST_CASE(
     "on the host runner too, a mask that multiplies, halves rounded another way, NaN that is lost, "
     "a least finite number that is none, and lanes in step are refused") {
-  const auto runner = host_runner();
-  int bad = 0, honest = 0;
-  for (const char* const family :
-       {"butterfly", "masked_rows", "peak_or_nan", "quantise", "row_peak"}) {
-    const auto [refused, passed] =
-        judge_all(*runner, family, [](const Candidate&) { return true; });
-    bad += refused, honest += passed;
-  }
-  CHECK(bad == 7);
-  CHECK(honest == 5);
+  CHECK(judge_whole({"butterfly", "masked_rows", "peak_or_nan", "quantise", "row_peak"}) ==
+        std::pair(7, 5));
 }
 
 TEST_CASE(
