@@ -114,8 +114,8 @@ enum class Arrangement : int {
   permutation,  ///< of 0 to row - 1 in every line: InputFamily::identity, permutation
   /// ascending offsets from 0 to FamilyRule::greatest: InputFamily::ascending, with seven of eight
   /// ranges empty (upwards), the last ones longest (downwards), or all, up to FamilyRule::longest,
-  /// in the last range or in the first, with that at the other end empty; but for one element even, of which one is empty (upwards)
-  /// or an element longer (downwards), or all but one in that range
+  /// in the last range or in the first, with that at the other end empty; but for one element even,
+  /// of which one is empty (upwards) or an element longer (downwards), or all but one in that range
   offsets,
 };
 
