@@ -24,9 +24,9 @@ Tensor columns(const KernelSpec& spec,
                const ArgSpec& arg,
                const Workload& workload,
                const Tensor& pointers,
+               std::uint64_t high,
                std::uint64_t seed) {
   Tensor out = make_tensor(arg.tensor->dtype, spec.shape_of(arg, workload));
-  const auto high = static_cast<std::uint64_t>(number_of_columns(spec, arg, workload));
   tbb::parallel_for(std::int64_t{0}, pointers.elements() - 1, [&](std::int64_t row) {
     const auto begin = static_cast<std::int64_t>(pointers.at(row));
     const auto end = std::min(static_cast<std::int64_t>(pointers.at(row + 1)), out.elements());
@@ -40,19 +40,18 @@ Tensor columns(const KernelSpec& spec,
 
 }  // namespace
 
-bool has_columns_of(const ArgSpec& arg, std::string_view row_pointers) {
-  const auto* const rule = arg.tensor ? std::get_if<InitRule>(&arg.tensor->content) : nullptr;
-  return rule != nullptr && rule->kind == InitRule::Kind::csr_column_indices &&
-         rule->row_pointers == row_pointers;
-}
-
-std::int64_t number_of_columns(const KernelSpec& spec,
-                               const ArgSpec& arg,
-                               const Workload& workload) {
+std::optional<std::int64_t> number_of_columns(const KernelSpec& spec,
+                                              const ArgSpec& arg,
+                                              const Workload& workload,
+                                              std::string_view row_pointers) {
+  if (arg.type != ArgType::tensor) return std::nullopt;
   const TensorSpec content = spec.tensor_of(arg, workload);
-  return std::get<InitRule>(content.content)
-      .high->evaluate(spec.bindings(workload, spec.default_tunables()),
-                      spec.place_of(arg, workload) + "/high");
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  if (rule == nullptr || rule->kind != InitRule::Kind::csr_column_indices ||
+      rule->row_pointers != row_pointers)
+    return std::nullopt;
+  return rule->high->evaluate(spec.bindings(workload, spec.default_tunables()),
+                              spec.place_of(arg, workload) + "/high");
 }
 
 std::map<std::string, Tensor, std::less<>> columns_of_arranged_rows(const KernelSpec& spec,
@@ -68,9 +67,9 @@ std::map<std::string, Tensor, std::less<>> columns_of_arranged_rows(const Kernel
     const FamilyRule rule = family_rule(spec, arg, workload, choice, changed++, seed);
     if (rule.arrangement != Arrangement::offsets || !applies(rule)) continue;
     for (const ArgSpec& of : spec.io.args) {
-      if (has_columns_of(of, arg.name))
-        out.emplace(of.name,
-                    columns(spec, of, workload, arranged(spec, arg, workload, rule), seed));
+      if (const auto high = number_of_columns(spec, of, workload, arg.name))
+        out.emplace(of.name, columns(spec, of, workload, arranged(spec, arg, workload, rule),
+                                     static_cast<std::uint64_t>(*high), seed));
     }
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,13 @@
 
 namespace warpath {
 
-/// True if `arg` has the column indices of rows that the tensor of this name begins and ends.
-[[nodiscard]] bool has_columns_of(const ArgSpec& arg, std::string_view row_pointers);
-/// Of such a tensor. Throws Error(bad_input) if the expression cannot be evaluated.
-[[nodiscard]] std::int64_t number_of_columns(const KernelSpec& spec,
-                                             const ArgSpec& arg,
-                                             const Workload& workload);
+/// How many columns there are in `arg`, a tensor of column indices (csr_column_indices) of the rows
+/// that the tensor of this name begins and ends; nullopt if it is none. Throws Error(bad_input) if
+/// the expression cannot be evaluated.
+[[nodiscard]] std::optional<std::int64_t> number_of_columns(const KernelSpec& spec,
+                                                            const ArgSpec& arg,
+                                                            const Workload& workload,
+                                                            std::string_view row_pointers);
 
 /// The column indices, by argument, of the rows that `choice` arranges in another way
 /// (Arrangement::offsets): those that their rule gives for such rows. Empty where it arranges none.

@@ -225,8 +225,8 @@ double columns_beside(const KernelSpec& spec,
                       const Workload& workload) {
   double out = std::numeric_limits<double>::infinity();
   for (const ArgSpec& arg : spec.io.args) {
-    if (has_columns_of(arg, row_pointers.name))
-      out = std::min(out, static_cast<double>(number_of_columns(spec, arg, workload)));
+    if (const auto columns = number_of_columns(spec, arg, workload, row_pointers.name))
+      out = std::min(out, static_cast<double>(*columns));
   }
   return out;
 }

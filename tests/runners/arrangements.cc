@@ -33,7 +33,7 @@ TEST_CASE("permutations and row pointers are arranged otherwise, and stay what t
   for (const FamilyChoice& choice : structure_choices(permuted, permuted.workloads.front())) {
     CAPTURE(choice.label());
     const std::vector<int> found = made(permuted, choice);
-    for (std::size_t line = 0; line < 100; line += 50) {
+    for (std::ptrdiff_t line = 0; line < 100; line += 50) {
       std::set<int> values(found.begin() + line, found.begin() + line + 50);
       CHECK((values.size() == 50 && *values.begin() == 0 && *values.rbegin() == 49));
     }
