@@ -59,16 +59,11 @@ std::map<std::string, Tensor, std::less<>> columns_of_arranged_rows(const Kernel
                                                                     const FamilyChoice& choice,
                                                                     std::uint64_t seed) {
   std::map<std::string, Tensor, std::less<>> out;
-  std::size_t changed = 0;
-  for (const ArgSpec& arg : spec.io.args) {
-    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
-        !changes(choice.family, spec, arg, workload))
-      continue;
-    const FamilyRule rule = family_rule(spec, arg, workload, choice, changed++, seed);
+  for (const auto& [arg, rule] : family_rules(spec, workload, choice, seed)) {
     if (rule.arrangement != Arrangement::offsets || !applies(rule)) continue;
     for (const ArgSpec& of : spec.io.args) {
-      if (const auto high = number_of_columns(spec, of, workload, arg.name))
-        out.emplace(of.name, columns(spec, of, workload, arranged(spec, arg, workload, rule),
+      if (const auto high = number_of_columns(spec, of, workload, arg->name))
+        out.emplace(of.name, columns(spec, of, workload, arranged(spec, *arg, workload, rule),
                                      static_cast<std::uint64_t>(*high), seed));
     }
   }

@@ -278,4 +278,17 @@ FamilyRule family_rule(const KernelSpec& spec,
   return rule;
 }
 
+std::vector<std::pair<const ArgSpec*, FamilyRule>> family_rules(const KernelSpec& spec,
+                                                                const Workload& workload,
+                                                                const FamilyChoice& choice,
+                                                                std::uint64_t seed) {
+  std::vector<std::pair<const ArgSpec*, FamilyRule>> out;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.type == ArgType::tensor && arg.role != ArgRole::output &&
+        changes(choice.family, spec, arg, workload))
+      out.emplace_back(&arg, family_rule(spec, arg, workload, choice, out.size(), seed));
+  }
+  return out;
+}
+
 }  // namespace warpath

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runners/inputs/input_family.h"
@@ -82,5 +83,12 @@ struct FamilyChoice {
                                      const FamilyChoice& choice,
                                      std::size_t changed,
                                      std::uint64_t seed);
+
+/// The rules of all tensors that the choice's family can change, in argument order.
+[[nodiscard]] std::vector<std::pair<const ArgSpec*, FamilyRule>> family_rules(
+    const KernelSpec& spec,
+    const Workload& workload,
+    const FamilyChoice& choice,
+    std::uint64_t seed);
 
 }  // namespace warpath

@@ -108,11 +108,12 @@ PART = {"dynamic": "family", "honest set": "honest"}  # kinds of rows that anoth
 
 
 def measured_before(args):
-    """The file's rows of the same revision, by (kind of part, its name); without those that are missing."""
+    """The file's rows of the same revision and runner, by (kind of part, its name); without those that are missing."""
     before = json.loads(args.output.read_text()) if args.output.exists() else {"revision": None}
     found = collections.defaultdict(list)
     for r in before["rows"] if before["revision"] == revision() else []:
-        found[PART.get(r["kind"], r["kind"]), r["family"]].append(r)
+        if r.get("runner", "cuda") == args.runner:
+            found[PART.get(r["kind"], r["kind"]), r["family"]].append(r)
     return {part: rows for part, rows in found.items() if all(r["status"] != "missing" for r in rows)}
 
 
@@ -143,7 +144,7 @@ def measure(args):
         own = {name(part): missing(part, "ended from outside") if found is None else found for found, part in zip(lists, parts)}
         # What there was no time for does not take the place of what was measured.
         own = {part: found for part, found in own.items() if part not in before or all(r["status"] != "missing" for r in found)}
-        rows = joined((before | own).values())
+        rows = [r | {"runner": args.runner} for r in joined((before | own).values())]
         write_result(args.output, figures(rows), rows)
         return rows
 

@@ -35,7 +35,7 @@ def options(parser):
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
     parser.add_argument("--left", action="store_true", help="only rows that the file does not have of the same revision")
-    parser.add_argument("--merge", metavar="FILE", help="rows that this measurement wrote elsewhere, newer than the file's")
+    parser.add_argument("--merge", type=pathlib.Path, metavar="FILE", help="rows that this measurement wrote elsewhere, newer than the file's")
     parser.add_argument("--more-seconds", type=float, default=25.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
@@ -153,7 +153,12 @@ def key(r):
 
 def rows_in(path):
     """By key. Each names the revision and the device that measured it."""
-    found = json.loads(pathlib.Path(path).read_text()) if path and pathlib.Path(path).exists() else {"rows": []}
+    try:
+        found = json.loads(path.read_text())
+        if found["command"] != "tests/measure truth":
+            raise Failed(f"{path}: got a file of {found['command']}, expected one of this measurement", 2)
+    except (OSError, ValueError, LookupError) as error:
+        raise Failed(f"{path}: expected a result of this measurement ({error})", 2) from error
     return {key(r): r | {name: found.get(name) for name in ("revision", "device", "driver") if name not in r} for r in found["rows"]}
 
 
@@ -167,7 +172,8 @@ def measure(args):
             return say(f"the time is over: {kernel}, seed {seed} is left out")
         return row(args, specs[kernel], seed, gpu)
 
-    rows = rows_in(args.output) | rows_in(args.merge)
+    rows = rows_in(args.output) if args.output.exists() else {}
+    rows |= rows_in(args.merge) if args.merge else {}
     known = {(r["seed"], r["kernel"]) for r in rows.values() if args.left and r["compete"] == args.compete and r["revision"] == revision()}
     # By seeds: a call that is cut off has some of every kernel.
     tasks = [task for task in ((seed, kernel) for seed in args.seeds for kernel in kernels) if task not in known]

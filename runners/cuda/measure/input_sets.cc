@@ -66,7 +66,6 @@ std::unique_ptr<InputSet> InputSets::make(const PlacedWorkload& placed,
                                           const FamilyChoice& choice,
                                           std::uint64_t seed) {
   const InputFamily family = choice.family;
-  std::size_t changed = 0;
   const DriverApi& api = bench_.api();
   auto set = std::make_unique<InputSet>();
   set->seed = seed;
@@ -74,6 +73,7 @@ std::unique_ptr<InputSet> InputSets::make(const PlacedWorkload& placed,
   set->form = choice.form;
   set->infinities = choice.infinities();
   if (is_structure(family) || choice.form > 0) set->form_label = choice.label();
+  const auto rules = family_rules(setup_.spec, *placed.workload, choice, seed);
   const auto columns = columns_of_arranged_rows(setup_.spec, *placed.workload, choice, seed);
   for (const TensorPlace& tensor : placed.tensors) {
     set->pristine.emplace_back();
@@ -97,10 +97,8 @@ std::unique_ptr<InputSet> InputSets::make(const PlacedWorkload& placed,
       upload(api, materialize(setup_.spec, *tensor.arg, *placed.workload, structure_seed(seed)),
              data);
     }
-    if (changes(family, setup_.spec, *tensor.arg, *placed.workload)) {
-      bench_.harness().family(
-          bench_.stream(), data,
-          family_rule(setup_.spec, *tensor.arg, *placed.workload, choice, changed++, seed));
+    for (const auto& [arg, rule] : rules) {
+      if (arg->name == tensor.arg->name) bench_.harness().family(bench_.stream(), data, rule);
     }
   }
   if (family == InputFamily::other_scalars) set->parameters = parameters_on(choice, placed);

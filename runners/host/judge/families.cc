@@ -214,16 +214,12 @@ bool Families::is_right(const Workload& workload,
 
 InputSet Families::make(const Workload& workload, const FamilyChoice& choice, std::uint64_t seed) {
   InputSet out = make_inputs(spec_, workload, seed);
-  std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
     if (const auto scalar = scalar_on(choice, spec_, arg, workload))
       out.scalars[arg.name] = *scalar;
-    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
-        !changes(choice.family, spec_, arg, workload))
-      continue;
-    apply_family(out.tensors.at(arg.name),
-                 family_rule(spec_, arg, workload, choice, changed++, seed));
   }
+  for (const auto& [arg, rule] : family_rules(spec_, workload, choice, seed))
+    apply_family(out.tensors.at(arg->name), rule);
   for (auto& [name, columns] : columns_of_arranged_rows(spec_, workload, choice, seed))
     out.tensors.at(name) = std::move(columns);
   return out;
