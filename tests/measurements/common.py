@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import functools
 import glob
+import gzip
 import itertools
 import json
 import math
@@ -267,6 +268,13 @@ def fresh(folder):
 def read_lines(path):
     """The values of a file of JSON lines; none if there is no such file."""
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()] if path.exists() else []
+
+
+def log_lines(folder):
+    """The lines of a kernel's log in a run folder, those of its compressed segments first."""
+    for path in [*sorted(folder.glob("events.*.jsonl.gz")), folder / "events.jsonl"]:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as log:
+            yield from log
 
 
 def evaluate(args, name, words, seconds=None, program=None, **environment):

@@ -2,13 +2,14 @@
 
 Searches every spec by every strategy with every seed, without finals. Compared is the best speed-up that the search itself measured after so many builds and after
 the seconds of the search: the ratio of the default's to the other's, a mean over seeds, then over kernels; intervals are percentile bootstraps over kernels.
-Rows of other kernels, seeds and strategies stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where a search ends
-without a row.
+Rows of other kernels, seeds and strategies stay in the file if they are of the same revision: a measurement may be done in parts. What --outdir has of a search of
+that revision that ended is not searched again. Exit code 1 where a search ends without a row.
 """
 import csv
+import json
 import math
 
-from measurements.common import (Failed, digits, fresh, last_line, names, on, one_of, places, read_lines, revision, run, say, shared, spread, time_is_over,
+from measurements.common import (Failed, digits, fresh, last_line, log_lines, names, on, one_of, places, revision, run, say, shared, spread, time_is_over,
                                  with_same_revision, write_result)
 from measurements.search_deep import interval
 
@@ -25,25 +26,41 @@ def best_after(folder):
     """[(seconds since the search began, best speed-up so far)] by builds; the baseline is no build."""
     with open(folder / "ledger.csv", newline="") as file:
         speedups = {line["sequence"]: float(line["objective_speedup"]) for line in csv.DictReader(file) if line["status"] == "ok"}
-    events, out, best = read_lines(folder / "events.jsonl"), [], 1.0
-    began = next(event["at"] for event in events if event["type"] == "baseline")
-    for event in events:
-        if event["type"] == "outcome":
+    out, best, began = [], 1.0, None
+    for event in map(json.loads, log_lines(folder)):
+        if event["type"] == "baseline":
+            began = event["at"]
+        elif event["type"] == "outcome":
             best = max(best, speedups.get(str(event["seq"]), 0.0))
             out.append((event["at"] - began, best))
     return out
 
 
-def row(args, spec, seed, strategy, gpu):
-    folder = fresh(args.work / f"{spec.stem}.{seed}.{strategy}")
+def ended(args, folder, kernel):
+    """True if this program's search of the kernel is there, and had its seconds."""
+    kept = folder / "kernels" / kernel
+    if not (kept / "best_summary.json").exists():
+        return False
+    summary, config, machine = (json.loads((kept / name).read_text()) for name in ("best_summary.json", "config.json", "environment.json"))
+    return not summary["interrupted"] and config["options"]["run"]["budget_seconds"] == args.seconds and machine["revision"] == revision()
+
+
+def search(args, spec, seed, strategy, gpu, folder):
+    """What the search said, if it failed."""
+    fresh(folder)
     done = run(["run", "--input", spec, "--outdir", folder, "--runner", args.runner, "--no-llm", "--seed", seed, "--budget-builds", 1000000, "--budget-seconds",
                 f"{args.seconds:g}", "--finalists", 0, "--set", "record.sync=never", "--set", "search.draws=ordered", "--set", f"search.strategy={strategy}",
                 *args.more, *on(gpu)])
-    place = next(folder.glob("kernels/*/ledger.csv"), None)
-    if done.returncode not in (0, 2) or not place:
-        say(f"{spec.stem}, seed {seed}, {strategy}: exit code {done.returncode}: {last_line(done)}")
+    return "" if done.returncode in (0, 2) else f"exit code {done.returncode}: {last_line(done)}"
+
+
+def row(args, spec, seed, strategy, gpu):
+    folder = args.work / f"{spec.stem}.{seed}.{strategy}"
+    failure = "" if ended(args, folder, spec.stem) else search(args, spec, seed, strategy, gpu, folder)
+    if failure:
+        say(f"{spec.stem}, seed {seed}, {strategy}: {failure}")
         return None
-    steps = best_after(place.parent)
+    steps = best_after(folder / "kernels" / spec.stem)
     found = {"kernel": spec.stem, "seed": seed, "strategy": strategy, "revision": revision(), "builds": len(steps),
              **{f"after_{mark}_builds": digits(steps[mark - 1][1]) if len(steps) >= mark else None for mark in MARKS},
              "after_the_seconds": digits(max((best for at, best in steps if at <= args.seconds), default=1.0))}

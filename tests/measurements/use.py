@@ -5,14 +5,13 @@ Exit code 1 unless every part is as it should be: times of exports within 2 % of
 is no slower than the best single kernel and at no shape below 0.98.
 """
 import csv
-import gzip
 import json
 import os
 import pathlib
 import re
 import shutil
 
-from measurements.common import (DATA, Failed, ROOT, WARPATH, digits, execute, expect, last_line, on, places, ratio, read_lines, run, say, shared,
+from measurements.common import (DATA, Failed, ROOT, WARPATH, digits, execute, expect, last_line, log_lines, on, places, ratio, read_lines, run, say, shared,
                                  spread, time_is_over, write_result)
 
 EXPORTED = ["softmax_scaled", "bias_gelu_res", "sgemm_tn_batched"]
@@ -147,17 +146,15 @@ def capture(args, gpu):
 def for_some_sizes(folder):
     """The keys of the kernels that have versions: as the log says what each variant changes, and what it leaves as it was."""
     versions, keys = {}, set()
-    for path in [*sorted(folder.glob("events.*.jsonl.gz")), folder / "events.jsonl"]:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as log:
-            for line in log:
-                event = json.loads(line) if '"dispatch"' in line else {}
-                if event.get("type") != "dispatch":
-                    continue
-                change = event["change"]
-                has = bool(change["versions"]) if "versions" in change else versions.get(event["parent"], False)
-                versions[event["node"]] = has
-                if has:
-                    keys.add(event["key"])
+    for line in log_lines(folder):
+        event = json.loads(line) if '"dispatch"' in line else {}
+        if event.get("type") != "dispatch":
+            continue
+        change = event["change"]
+        has = bool(change["versions"]) if "versions" in change else versions.get(event["parent"], False)
+        versions[event["node"]] = has
+        if has:
+            keys.add(event["key"])
     return keys
 
 
