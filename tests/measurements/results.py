@@ -38,7 +38,7 @@ def flat(value, name=""):
         yield name, value
 
 
-def table(rows, most_rows=4, most_columns=5):
+def table(rows, most_rows=3, most_columns=5):
     """The first rows and columns of plain values, what a row is about in front."""
     columns = list(dict.fromkeys(key for row in rows for key, value in row.items() if plain(value)))
     columns = sorted(columns, key=lambda column: column not in ("name", "kernel"))[:most_columns]
