@@ -36,12 +36,12 @@ def best_after(folder):
     return out
 
 
-def ended(args, folder, kernel):
-    """True if this program's search of the kernel is there, and had its seconds."""
-    kept = folder / "kernels" / kernel
-    if not (kept / "best_summary.json").exists():
+def ended(args, folder):
+    """True if this program's search is there, and had its seconds."""
+    summary = next(folder.glob("kernels/*/best_summary.json"), None)
+    if not summary:
         return False
-    summary, config, machine = (json.loads((kept / name).read_text()) for name in ("best_summary.json", "config.json", "environment.json"))
+    summary, config, machine = (json.loads(summary.with_name(name).read_text()) for name in ("best_summary.json", "config.json", "environment.json"))
     return not summary["interrupted"] and config["options"]["run"]["budget_seconds"] == args.seconds and machine["revision"] == revision()
 
 
@@ -56,11 +56,11 @@ def search(args, spec, seed, strategy, gpu, folder):
 
 def row(args, spec, seed, strategy, gpu):
     folder = args.work / f"{spec.stem}.{seed}.{strategy}"
-    failure = "" if ended(args, folder, spec.stem) else search(args, spec, seed, strategy, gpu, folder)
+    failure = "" if ended(args, folder) else search(args, spec, seed, strategy, gpu, folder)
     if failure:
         say(f"{spec.stem}, seed {seed}, {strategy}: {failure}")
         return None
-    steps = best_after(folder / "kernels" / spec.stem)
+    steps = best_after(next(folder.glob("kernels/*")))
     found = {"kernel": spec.stem, "seed": seed, "strategy": strategy, "revision": revision(), "builds": len(steps),
              **{f"after_{mark}_builds": digits(steps[mark - 1][1]) if len(steps) >= mark else None for mark in MARKS},
              "after_the_seconds": digits(max((best for at, best in steps if at <= args.seconds), default=1.0))}
