@@ -53,7 +53,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
 /// prove so again.
 std::optional<Dispatch> Campaign::tune() {
   if (!search_->takes_grafts()) return std::nullopt;
-  while (const auto wanted = tuner_.next()) {
+  while (const auto wanted = tuner_.next(best_reward_)) {
     const auto prior = [&] {
       const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
       return sibling == kNoEdge ? 0 : search_->graph()[sibling].prior.value();

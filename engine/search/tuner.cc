@@ -43,11 +43,12 @@ std::optional<MoveInstance> Tuner::neighbour(Site& site) const {
   return std::nullopt;
 }
 
-std::optional<Tuner::Wanted> Tuner::next() {
+std::optional<Tuner::Wanted> Tuner::next(double best_reward) {
   if (options_.builds == 0) return std::nullopt;
   std::vector<std::pair<double, SiteKey>> order;
   for (const auto& [key, site] : sites_) {
-    if (is_open(site)) order.emplace_back(-site.best_reward, key);
+    if (is_open(site) && site.best_reward >= best_reward - options_.reach)
+      order.emplace_back(-site.best_reward, key);
   }
   std::ranges::sort(order);
   for (const auto& [unused, key] : order) {

@@ -50,8 +50,9 @@ class Tuner {
     NodeId sibling = kNoNode;  ///< the site's best
     MoveInstance instance;
   };
-  /// The next candidate, which is not offered again; nullopt if there is none now.
-  [[nodiscard]] std::optional<Wanted> next();
+  /// The next candidate, which is not offered again; nullopt if there is none now. Sites whose best
+  /// is more than tune.reach behind `best_reward`, that of the run, are left alone.
+  [[nodiscard]] std::optional<Wanted> next(double best_reward);
 
   /// Reports a dispatch; `is_tuning`: it was offered by next().
   void dispatched(NodeId parent, NodeId node, const MoveInstance& instance, bool is_tuning);

@@ -165,6 +165,26 @@ TEST_CASE("a site gets no more builds than it may, and none where the move is ho
   CHECK(bench.run(folder.path() / "tiled").builds == 0);
 }
 
+TEST_CASE("a site that falls out of reach of the best is left alone") {
+  const TuneOptions options{.reach = 0.7};
+  Tuner tuner(options);
+  const MoveInstance guess{"tile", "kernel", {{"rows", 8}}};
+  tuner.dispatched(kRoot, NodeId{1}, guess, false);
+  tuner.measured({.parent = kRoot,
+                  .node = NodeId{1},
+                  .instance = guess,
+                  .ok = true,
+                  .reward = 0.1,
+                  .best_reward = 0,
+                  .structural = true},
+                 [] { return std::vector<Tunable>{{"rows", kPowers, 8, ""}}; });
+  CHECK(!tuner.next(0.9));
+  const auto wanted = tuner.next(0.7);
+  REQUIRE(wanted);
+  CHECK(wanted->sibling == NodeId{1});
+  CHECK(wanted->instance.parameters == MoveParameters{{"rows", 16}});
+}
+
 TEST_CASE("stopped anywhere and resumed, a run ends with the graph of an uninterrupted one") {
   const TemporaryFolder folder;
   Bench bench;
