@@ -16,7 +16,7 @@ struct PriorOptions {
   std::string model = "";
   std::string tactics = "";
   std::string draft_model = "";
-  int drafts = 64;
+  int drafts = 16;
   double draft_weight = 2;
   std::string sources = "uniform,proposer,rules,tactics,learned,foreign";
   double floor = 0.1;

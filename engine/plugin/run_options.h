@@ -71,7 +71,7 @@ struct TuneOptions {
   static const OptionGroupKind& kind();
 
   int builds = 6;
-  double share = 0.5;
+  double share = 0.25;
   double reach = 0.7;
   double margin = 0.05;
   int patience = 3;

@@ -1,16 +1,14 @@
 #include "engine/search/survey.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace warpath {
 
-Survey survey_of_root(Field& field, double share) {
+Survey survey_of_root(Field& field, double each) {
   Survey out;
   std::map<std::uint64_t, double> kinds;  // P(s,a) by family
-  double entropy = 0;
-  const auto count = [&](double p) { entropy -= p > 0 ? p * std::log(p) : 0; };
+  double squares = 0;
   double most = 0;
   const std::uint32_t actions = field.actions(kRoot);
   for (std::uint32_t rank = 0; rank < actions; ++rank) {
@@ -22,10 +20,10 @@ Survey survey_of_root(Field& field, double share) {
     if (kind != 0)
       kinds[kind] += p;
     else
-      count(p);
+      squares += p * p;
   }
-  for (const auto& [kind, p] : kinds) count(p);
-  out.moves = share * std::exp(entropy / 2);
+  for (const auto& [kind, p] : kinds) squares += p * p;
+  out.moves = squares > 0 ? each / squares : 0;
   if (static_cast<double>(out.actions.size()) > out.moves)
     out.actions.resize(static_cast<std::size_t>(out.moves));
   std::ranges::reverse(out.actions);

@@ -7,8 +7,8 @@
 
 namespace warpath {
 
-/// The root's moves to begin a search with, more of them where its priors tell less of their kinds
-/// (docs/search.md).
+/// The root's moves to begin a search with, more of them where its priors leave more kinds to
+/// choose from (docs/search.md).
 struct Survey {
   double moves = 0;  ///< of the root before all else
   /// the first of them, the last first: the likeliest of each kind of which the priors do not say
@@ -16,7 +16,8 @@ struct Survey {
   std::vector<std::uint32_t> actions;
 };
 
-/// `share`: moves in square roots of the perplexity of the priors over kinds.
-[[nodiscard]] Survey survey_of_root(Field& field, double share);
+/// `each`: moves for each kind that the priors leave, which are 1 / sum of P^2 over kinds (Simpson
+/// 1949).
+[[nodiscard]] Survey survey_of_root(Field& field, double each);
 
 }  // namespace warpath
