@@ -1,4 +1,4 @@
-"""The default search against other strategies on a device, with the same moves, prior, order of moves and inner tuning.
+"""The default search against other strategies on a device, with the same moves, order of moves and inner tuning, and unless one is named the same prior.
 
 Searches every spec by every strategy with every seed, without finals. Compared is the best speed-up that the search itself measured after so many builds and after
 the seconds of the search: the ratio of the default's to the other's, a mean over seeds, then over kernels; intervals are percentile bootstraps over kernels.
@@ -19,7 +19,8 @@ MARKS = (100, 1000)  # builds
 
 def options(parser):
     shared(parser, "gpus", "runner", "specs", "kernels", seeds="5", seconds=30.0, limit=None)
-    parser.add_argument("--strategies", default=["auto", "beam", "ils"], type=names, metavar="NAME,NAME", help="the first is compared with the others")
+    parser.add_argument("--strategies", default=["auto", "beam", "ils"], type=names, metavar="NAME,NAME",
+                        help="the first is compared with the others; NAME+PRIOR is one with another prior")
 
 
 def best_after(folder):
@@ -48,9 +49,10 @@ def ended(args, folder):
 def search(args, spec, seed, strategy, gpu, folder):
     """What the search said, if it failed."""
     fresh(folder)
+    strategy, _, prior = strategy.partition("+")
     done = run(["run", "--input", spec, "--outdir", folder, "--runner", args.runner, "--no-llm", "--seed", seed, "--budget-builds", 1000000, "--budget-seconds",
                 f"{args.seconds:g}", "--finalists", 0, "--set", "record.sync=never", "--set", "search.draws=ordered", "--set", f"search.strategy={strategy}",
-                *args.more, *on(gpu)])
+                *(["--prior", prior] if prior else []), *args.more, *on(gpu)])
     return "" if done.returncode in (0, 2) else f"exit code {done.returncode}: {last_line(done)}"
 
 
