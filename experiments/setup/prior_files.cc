@@ -1,5 +1,7 @@
 #include "experiments/setup/prior_files.h"
 
+#include <utility>
+
 #include "engine/json/json_reader.h"
 #include "engine/plugin/options.h"
 #include "priors/options.h"
@@ -31,6 +33,12 @@ std::string with_kernel(std::string file, const std::string& kernel) {
   return file;
 }
 
+PriorOptions with_kernel(PriorOptions options, const std::string& kernel) {
+  for (std::string* const file : {&options.model, &options.tactics, &options.draft_model})
+    *file = with_kernel(std::move(*file), kernel);
+  return options;
+}
+
 }  // namespace
 
 PriorConfig run_prior_config(const Options& options,
@@ -39,8 +47,8 @@ PriorConfig run_prior_config(const Options& options,
                              bool resumed) {
   return {
       .options = &options,
-      .read = [prior = options.of<PriorOptions>(), folder, outdir,
-               resumed](std::string_view name) -> std::optional<std::string> {
+      .read = [prior = with_kernel(options.of<PriorOptions>(), folder.filename().string()), folder,
+               outdir, resumed](std::string_view name) -> std::optional<std::string> {
         if (resumed) {
           const std::filesystem::path kept = folder / name;
           if (!std::filesystem::exists(kept)) return std::nullopt;
@@ -55,12 +63,10 @@ PriorConfig run_prior_config(const Options& options,
 }
 
 PriorConfig study_prior_config(const Options& options, const std::string& kernel) {
-  PriorOptions named = options.of<PriorOptions>();
-  named.model = with_kernel(named.model, kernel);
-  named.tactics = with_kernel(named.tactics, kernel);
-  named.draft_model = with_kernel(named.draft_model, kernel);
   return {.options = &options,
-          .read = [named](std::string_view name) { return named_file(named, name); }};
+          .read = [named = with_kernel(options.of<PriorOptions>(), kernel)](std::string_view name) {
+            return named_file(named, name);
+          }};
 }
 
 }  // namespace warpath
