@@ -12,7 +12,7 @@ struct HistoryOptions {
   static constexpr OptionsOf kOf = OptionsOf::search;
   static const OptionGroupKind& kind();
 
-  double history_initial = 0.7;
+  double history_initial = 0.8;
   double history_bonus = 1;
   double history_reach = 5;
   double history_dives = 2;
