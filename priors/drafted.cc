@@ -11,6 +11,8 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
+#include "engine/search/strategy_state.h"
+#include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/embedded.h"
 #include "priors/evidence/shares.h"
 #include "priors/options.h"
@@ -21,9 +23,10 @@
 namespace warpath {
 namespace {
 
-/// Draft, then verify: `tactics`, and of its first proposals what compiling their results tells. A
-/// model trained on other kernels bounds the gain by the change of what is known without a launch
-/// (an upper bound of a linear model, as LinUCB, Li et al. 2010); the weight of a proposal is
+/// Draft, then verify: `tactics`, and of its first proposals at the root, and at each node that is
+/// better than the best before it by prior.draft_gain, what compiling their results tells. A model
+/// trained on other kernels bounds the gain by the change of what is known without a launch (an
+/// upper bound of a linear model, as LinUCB, Li et al. 2010); the weight of a proposal is
 /// multiplied by e^(prior.draft_weight * bound). One that does not compile has the least bound of
 /// all, one that was not drafted the mean of those that were. The same as `tactics` where nothing
 /// can be drafted.
@@ -50,6 +53,7 @@ class DraftedPrior final : public Prior {
     if (proposals.empty() || !context.drafts || context.outcome == nullptr ||
         !context.outcome->diagnosis)
       return;
+    if (way_of(context) != best_way_) return;
     const std::vector<std::size_t> chosen = first(proposals, out);
     std::vector<const Proposal*> asked;
     for (const std::size_t i : chosen) asked.push_back(&proposals[i]);
@@ -79,10 +83,31 @@ class DraftedPrior final : public Prior {
                                     std::size_t chosen) override {
     return base_->shares(context, proposals, chosen);
   }
-  void observe(const Trial& trial) override { base_->observe(trial); }
-  [[nodiscard]] std::string learned() const override { return base_->learned(); }
+  void observe(const Trial& trial) override {
+    base_->observe(trial);
+    const ProposalContext& from = trial.context;
+    if (!trial.ok || from.outcome == nullptr || from.baseline == nullptr) return;
+    const double start_ns = measured_time_ns(*from.baseline),
+                 from_ns = measured_time_ns(*from.outcome);
+    if (start_ns <= 0 || from_ns <= 0) return;
+    const double gain = std::log(start_ns / from_ns) + trial.log_gain;
+    if (gain <= best_gain_ + options_.draft_gain) return;
+    best_gain_ = gain;
+    best_way_ = way_of(from) + trial.instance.text() + "\n";
+  }
+  [[nodiscard]] std::string learned() const override {
+    StrategyState state;
+    double gain = best_gain_;
+    std::string way = best_way_, base = base_->learned();
+    state(gain, way, base);
+    return state.take();
+  }
   void relearn(std::string_view bytes, const std::string& place) override {
-    base_->relearn(bytes, place);
+    StrategyState state(bytes, 0, place);
+    std::string base;
+    state(best_gain_, best_way_, base);
+    state.require_end();
+    base_->relearn(base, place);
   }
   [[nodiscard]] bool expected_gains(const ProposalContext& context,
                                     const std::vector<Proposal>& proposals,
@@ -91,6 +116,12 @@ class DraftedPrior final : public Prior {
   }
 
  private:
+  /// The moves that made a node, one a line.
+  [[nodiscard]] static std::string way_of(const ProposalContext& context) {
+    std::string out;
+    for (const MoveInstance* const step : context.path) out += step->text() + "\n";
+    return out;
+  }
   /// The mean and one deviation of the fit: what the other kernels tell nothing of may gain much.
   [[nodiscard]] double bound(const GainPrediction& gain) const {
     return gain.mean + std::sqrt(std::max(0.0, gain.variance - model_.parts().noise));
@@ -115,6 +146,9 @@ class DraftedPrior final : public Prior {
   std::string text_;
   GainModel model_;
   std::unique_ptr<Prior> base_;
+  // Of the latest node that was better than the one before it by draft_gain, at first the root:
+  double best_gain_ = 0;  // ln(baseline / time)
+  std::string best_way_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct PriorOptions {
   std::string draft_model = "";
   int drafts = 16;
   double draft_weight = 2;
+  double draft_gain = 0.05;
   std::string sources = "uniform,proposer,rules,tactics,learned,foreign";
   double floor = 0.1;
   double min_pred_gain = 0;
@@ -53,6 +54,12 @@ struct PriorOptions {
           "drafted: a proposal of one more in expected log gain has e^draft_weight times the "
           "weight",
           "docs/priors.md"},
+      Range{0.0, 100.0});
+    v(&O::draft_gain,
+      OptionText{"draft_gain",
+                 "drafted: log gain over the best before it that makes a node's proposals worth "
+                 "compiling",
+                 "docs/priors.md"},
       Range{0.0, 100.0});
     v(&O::sources,
       OptionText{"sources", "mix: the priors that are mixed, separated by commas",

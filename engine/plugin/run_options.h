@@ -19,7 +19,7 @@ struct RunOptions {
   double min_gain = 0.02;
   int finalists = 3;
   int final_candidates = 0;
-  std::string prior = "tactics";
+  std::string prior = "drafted";
   std::string without_moves = "";
   bool operator==(const RunOptions&) const = default;
   template <class Visitor>

@@ -23,7 +23,7 @@ Survey survey_of_root(Field& field, double each) {
       squares += p * p;
   }
   for (const auto& [kind, p] : kinds) squares += p * p;
-  out.moves = squares > 0 ? each / squares : 0;
+  out.moves = squares > 0 ? each * (1 / squares - 1) : 0;
   if (static_cast<double>(out.actions.size()) > out.moves)
     out.actions.resize(static_cast<std::size_t>(out.moves));
   std::ranges::reverse(out.actions);

@@ -16,8 +16,8 @@ struct Survey {
   std::vector<std::uint32_t> actions;
 };
 
-/// `each`: moves for each kind that the priors leave, which are 1 / sum of P^2 over kinds (Simpson
-/// 1949).
+/// `each`: moves for each kind that the priors leave beside the likeliest; they leave 1 / sum of
+/// P^2 over kinds (Simpson 1949).
 [[nodiscard]] Survey survey_of_root(Field& field, double each);
 
 }  // namespace warpath

@@ -13,7 +13,7 @@ from measurements.search_deep import ENOUGH, figures_of, landscapes_of, lead, me
 
 
 def options(parser):
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH.gz", help="of two kernels at least (default: those of experiments/graphs)")
+    parser.add_argument("graphs", nargs="*", metavar="GRAPH.gz", help="of two kernels at least (default: those of experiments/searched_graphs)")
     parser.add_argument("--seeds", type=int, metavar="N", help="of each setting (default: the study's own)")
 
 
@@ -33,7 +33,7 @@ def with_and_without(results, spaces):
 
 
 def measure(args):
-    graphs = [pathlib.Path(graph).resolve() for graph in args.graphs] or sorted(ROOT.glob("experiments/graphs/*.graph.gz"))
+    graphs = [pathlib.Path(graph).resolve() for graph in args.graphs] or sorted(ROOT.glob("experiments/searched_graphs/*.graph.gz"))
     if len(graphs) < 2:
         raise Failed("expected graphs of two kernels at least", 2)
     table, study = args.work / "folds.json", args.work / "draft.json"

@@ -52,13 +52,18 @@ struct Node {
                            .variant = std::nullopt,
                            .why = ""});
   }
-  std::vector<double> weighed(const Options& options, const std::string& text, bool drafts = true) {
-    const auto prior = registered_priors().create(
+  static std::unique_ptr<Prior> prior(const Options& options, const std::string& text) {
+    return registered_priors().create(
         "test", "drafted", {.options = &options, .read = [&](std::string_view name) {
                               return name == kDraftModelFile ? std::optional(text) : std::nullopt;
                             }});
-    ProposalContext context{
-        .at = {spec, variant, device}, .node_key = {}, .outcome = &outcome, .seed = 1};
+  }
+  ProposalContext context(bool drafts = true) {
+    ProposalContext context{.at = {spec, variant, device},
+                            .node_key = {},
+                            .outcome = &outcome,
+                            .seed = 1,
+                            .baseline = &outcome};
     if (drafts)
       context.drafts = [&](std::span<const Proposal* const> asked) {
         std::vector<std::shared_ptr<const Diagnosis>> out;
@@ -69,8 +74,11 @@ struct Node {
         drafted = asked.size();
         return out;
       };
+    return context;
+  }
+  std::vector<double> weighed(const Options& options, const std::string& text, bool drafts = true) {
     std::vector<double> out;
-    prior->evaluate(context, proposals, out);
+    prior(options, text)->evaluate(context(drafts), proposals, out);
     return out;
   }
   std::vector<std::optional<Diagnosis>> told;
@@ -130,6 +138,43 @@ TEST_CASE("as many of the first proposals are drafted as may be, the others coun
   CHECK(node.drafted == 2);
   CHECK(p[0] > 2 * p[2]);
   CHECK(2 * p[2] > p[1]);
+}
+
+TEST_CASE(
+    "beside the root, what is better than the best before it by a margin is drafted, also after a "
+    "resume") {
+  const Options options;
+  Node node({facts(31, 100), facts(127, 100)});
+  node.outcome.timings = {{.workload = "w", .samples_ns = {100}, .launch = {}, .cache = ""}};
+  const MoveInstance &small = node.proposals[0].instance, &large = node.proposals[1].instance;
+  const auto drafted_at = [&](Prior& prior, std::vector<const MoveInstance*> path) {
+    ProposalContext context = node.context();
+    context.path = std::move(path);
+    node.drafted = 0;
+    std::vector<double> out;
+    prior.evaluate(context, node.proposals, out);
+    return node.drafted;
+  };
+  const auto prior = Node::prior(options, model());
+  const auto observe = [&](const MoveInstance& move, double gain) {
+    prior->observe({.context = node.context(),
+                    .instance = move,
+                    .source = "rules",
+                    .shares = {},
+                    .ok = true,
+                    .log_gain = gain});
+  };
+  CHECK(drafted_at(*prior, {}) == 2);
+  observe(small, 0.8 * options.of<PriorOptions>().draft_gain);
+  CHECK(drafted_at(*prior, {&small}) == 0);
+  CHECK(drafted_at(*prior, {}) == 2);
+  observe(large, 2 * options.of<PriorOptions>().draft_gain);
+  CHECK(drafted_at(*prior, {&large}) == 2);
+  CHECK(drafted_at(*prior, {&small}) == 0);
+  const auto resumed = Node::prior(options, model());
+  resumed->relearn(prior->learned(), "state");
+  CHECK(drafted_at(*resumed, {&large}) == 2);
+  CHECK(drafted_at(*resumed, {}) == 0);
 }
 
 TEST_CASE("where nothing can be drafted it is tactics") {

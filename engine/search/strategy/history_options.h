@@ -12,7 +12,7 @@ struct HistoryOptions {
   static constexpr OptionsOf kOf = OptionsOf::search;
   static const OptionGroupKind& kind();
 
-  double history_initial = 0.8;
+  double history_initial = 0.9;
   double history_bonus = 1;
   double history_reach = 5;
   double history_dives = 2;
@@ -24,11 +24,10 @@ struct HistoryOptions {
   static constexpr void describe(Visitor&& v) {
     using O = HistoryOptions;
     v(&O::history_initial,
-      OptionText{
-          "history_initial",
-          "history: moves of the root before any other node's, for each kind of move that its "
-          "priors leave to choose from (1 / sum of squares)",
-          "docs/search.md"},
+      OptionText{"history_initial",
+                 "history: moves of the root before any other node's, for each kind of move that "
+                 "its priors leave beside the likeliest (1 / sum of squares - 1)",
+                 "docs/search.md"},
       Range{0.0, 1000.0});
     v(&O::history_bonus,
       OptionText{"history_bonus",
