@@ -37,6 +37,24 @@ def best_after(folder):
     return out
 
 
+def improvements(steps):
+    """[builds, seconds, speed-up] of each that was better than all before it."""
+    out = []
+    for at, (seconds, best) in enumerate(steps):
+        if best > (out[-1][2] if out else 1.0):
+            out.append([at + 1, round(seconds, 1), digits(best)])
+    return out
+
+
+def with_to_95(rows, seconds):
+    """The rows with how many builds, and how many seconds, 95 % of the best speed-up took that any of them found of the kernel and seed: one more than there were where it was not found."""
+    best = {}
+    for r in rows:
+        best[r["kernel"], r["seed"]] = max([best.get((r["kernel"], r["seed"]), 1.0), *(step[2] for step in r["improvements"])])
+    there = [next((step for step in r["improvements"] if step[2] >= 0.95 * best[r["kernel"], r["seed"]]), (r["builds"] + 1, seconds)) for r in rows]
+    return [r | {"builds_to_95": step[0], "seconds_to_95": max(step[1], 0.1)} for r, step in zip(rows, there)]
+
+
 def ended(args, folder):
     """True if this program's search is there, and had its seconds."""
     summary = next(folder.glob("kernels/*/best_summary.json"), None)
@@ -65,6 +83,7 @@ def row(args, spec, seed, strategy, gpu):
     steps = best_after(next(folder.glob("kernels/*")))
     found = {"kernel": spec.stem, "seed": seed, "strategy": strategy, "revision": revision(), "builds": len(steps),
              **{f"after_{mark}_builds": digits(steps[mark - 1][1]) if len(steps) >= mark else None for mark in MARKS},
+             "improvements": improvements(steps),
              "after_the_seconds": digits(max((best for at, best in steps if at <= args.seconds), default=1.0))}
     say(f"{spec.stem}, seed {seed}, {strategy}: {found['after_the_seconds']} after {len(steps)} builds")
     return found
@@ -86,7 +105,7 @@ def lead(rows, key, first, other):
 def figures(rows, strategies):
     first, *others = strategies
     return {"searches": len(rows), "seeds": len({r["seed"] for r in rows}),
-            **{key: {other: lead(rows, key, first, other) for other in others} for key in (*(f"after_{mark}_builds" for mark in MARKS), "after_the_seconds")}}
+            **{key: {other: lead(rows, key, first, other) for other in others} for key in ("after_the_seconds", "builds_to_95", "seconds_to_95", *(f"after_{mark}_builds" for mark in MARKS))}}
 
 
 def measure(args):
@@ -102,5 +121,6 @@ def measure(args):
     tasks = [(seed, kernel, strategy) for seed in args.seeds for kernel in kernels for strategy in args.strategies]
     own = [found for found in spread(one, tasks, places(args)) if found]
     rows = with_same_revision(args.output, own, "kernel", "seed", "strategy")
+    rows = with_to_95(rows, args.seconds)
     write_result(args.output, figures(rows, args.strategies), rows)
     return len(own) == len(tasks)
