@@ -17,18 +17,30 @@ def options(parser):
     parser.add_argument("--seeds", type=int, metavar="N", help="of each setting (default: the study's own)")
 
 
+def named(setting):
+    return dict(part.split("=") for part in setting.split())
+
+
+def default_over_others(results, spaces):
+    """strategy -> evaluations of the default, which drafts, over those of the strategy without drafts, and the same with them."""
+    settings = {(named(setting)["strategy"], named(setting)["prior"]): setting for setting in results}
+    default = results[settings["auto", "drafted"]]
+    ratio = lambda other: {key.removeprefix("to95_"): value for key, value in lead(default, results[other], spaces).items() if "ratio" in key}
+    return {strategy: {name: ratio(settings[strategy, prior]) for name, prior in (("without", "tactics"), ("with", "drafted"))}
+            for strategy, prior in settings if prior == "drafted" and strategy != "auto"}
+
+
 def with_and_without(results, spaces):
     """strategy -> its evaluations with drafts and without."""
     out = {}
     for setting in results:
-        named = dict(part.split("=") for part in setting.split())
-        if named["prior"] != "drafted":
+        if named(setting)["prior"] != "drafted":
             continue
         without = setting.replace("drafted", "tactics")
         pair = figures_of({name: results[name] for name in (setting, without)}, spaces)
         found = lead(results[setting], results[without], spaces)
-        out[named["strategy"]] = {"with": pair[setting]["to95"], "without": pair[without]["to95"],
-                                  **{key.removeprefix("to95_"): found[key] for key in ("to95_ratio", "ratio_low", "ratio_high", "auc_lead", "final_lead")}}
+        out[named(setting)["strategy"]] = {"with": pair[setting]["to95"], "without": pair[without]["to95"],
+                                           **{key.removeprefix("to95_"): found[key] for key in ("to95_ratio", "ratio_low", "ratio_high", "auc_lead", "final_lead")}}
     return out
 
 
@@ -46,5 +58,5 @@ def measure(args):
     rows = [{"group": group, "strategy": name, **values} for group, chosen in {"all": spaces, **{space: [space] for space in spaces}}.items()
             for name, values in with_and_without(results, chosen).items()]
     write_result(args.output, {
-        "graphs": len(spaces), "settings": with_and_without(results, spaces),
+        "graphs": len(spaces), "settings": with_and_without(results, spaces), "default_over": default_over_others(results, spaces),
         **{key: places_of(mean([fold[key] for fold in folds])) for key in ("node_correlation", "log_loss", "uniform_log_loss")}}, rows + folds)
