@@ -3,7 +3,8 @@
 Runs experiments/studies/draft.json on recorded graphs of kernels: searches with the prior drafted against the same with tactics, which it is without drafts. The
 model that ranks a kernel's proposals was trained on the other kernels alone. to95: evaluations until 95 % of the speed of the graph's best, ratio: those with drafts
 over those without, its interval a percentile bootstrap over graphs, which are few. What is compiled and not measured does not count as an evaluation. node_correlation
-and log_loss: how well a model predicts a kernel that it was not trained on, and uniform_log_loss a prior that knows only how often moves improve. Takes no GPU.
+and log_loss: how well a model predicts a kernel that it was not trained on, and uniform_log_loss a prior that knows only how often moves improve. default_over: evaluations of
+the default, which drafts, over those of each other strategy without drafts and with them. Takes no GPU.
 """
 import json
 import pathlib
