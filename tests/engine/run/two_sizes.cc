@@ -46,7 +46,8 @@ void add_workload(KernelSpec& spec, std::int64_t columns, WorkloadRole role) {
 }
 
 /// Prices the text of the kernel that serves a workload instead of running it: known sizes, wide
-/// loads, more threads a row are worth something, launches nothing that does not hold.
+/// loads, more threads a row are worth something, launches nothing that does not hold. What costs
+/// the same is the same machine code: a search that cannot tell is lost among equals.
 class PricingRunner final : public Runner {
  public:
   [[nodiscard]] std::string_view name() const override { return "pricing"; }
@@ -60,6 +61,7 @@ class PricingRunner final : public Runner {
       const Variant& kernel = version_for(request.spec, request.variant, *w);
       if (w->role == WorkloadRole::regress) continue;
       const double price = price_of(request.spec, kernel, *w);
+      out.binary_key += std::to_string(price) + " ";
       out.timings.push_back({.workload = w->name,
                              .samples_ns = {price, price, price},
                              .launch = {},
