@@ -2,7 +2,8 @@
 
 Runs experiments/studies/kernels.json. AUC: mean over the evaluations of ln(baseline / best so far), final: that at the end, as shares of the graph's best; to95:
 evaluations until 95 % of the speed of the graph's best; unchanged: share of the evaluations that ran the machine code of the variant that they were made from. The
-search was not developed on kernels that are held out, but for the number of the root's first moves and the share of inner tuning. The figures are the default's evaluations to 95 % over those of each other strategy; the rows have all. Intervals are percentile bootstraps over graphs, which are few. Takes no GPU.
+search was not developed on kernels that are held out, but for the number of the root's first moves and the share of inner tuning. The figures are the default's
+evaluations to 95 % over those of each other strategy, without drafts; the rows have all. Intervals are percentile bootstraps over graphs, which are few. Takes no GPU.
 """
 import pathlib
 

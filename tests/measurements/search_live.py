@@ -1,7 +1,8 @@
 """The default search against other strategies on a device, with the same moves, order of moves and inner tuning, and unless one is named the same prior.
 
 Searches every spec by every strategy with every seed, without finals. Compared is the best speed-up that the search itself measured after so many builds and after
-the seconds of the search: the ratio of the default's to the other's, a mean over seeds, then over kernels; intervals are percentile bootstraps over kernels.
+the seconds of the search, and how many builds and seconds 95 % of the best that any of them found took: the ratio of the default's to the other's, a mean over
+seeds, then over kernels; intervals are percentile bootstraps over kernels.
 Rows of other kernels, seeds and strategies stay in the file if they are of the same revision: a measurement may be done in parts. What --outdir has of a search of
 that revision that ended is not searched again. Exit code 1 where a search ends without a row.
 """
@@ -47,7 +48,7 @@ def improvements(steps):
 
 
 def with_to_95(rows, seconds):
-    """The rows with how many builds, and how many seconds, 95 % of the best speed-up took that any of them found of the kernel and seed: one more than there were where it was not found."""
+    """The rows with the builds and the seconds that 95 % of the best of their kernel and seed took; where it was not found one build more than there were."""
     best = {}
     for r in rows:
         best[r["kernel"], r["seed"]] = max([best.get((r["kernel"], r["seed"]), 1.0), *(step[2] for step in r["improvements"])])

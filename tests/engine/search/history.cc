@@ -13,7 +13,8 @@ using namespace warpath;
 
 namespace {
 
-constexpr double kAll = 1000;  // of the root's moves come first
+// How many of the root's moves come first: all, or as many as by default.
+constexpr double kAll = 1000, kSome = HistoryOptions().history_initial;
 
 Options history(double dives = HistoryOptions().history_dives, double initial = kAll) {
   Options options;
@@ -66,7 +67,7 @@ TEST_CASE("as long as the best node has untried moves there is no dive") {
     table.rewards.push_back(-1);
     table.actions[place < 22 ? 0 : 1].push_back(place);
   }
-  const std::vector<int> places = places_evaluated(table, history(1000, 0.9));
+  const std::vector<int> places = places_evaluated(table, history(1000, kSome));
   const auto after_root = std::ranges::find_if(places, [](int place) { return place >= 22; });
   REQUIRE(places.end() - after_root >= 20);
   CHECK(std::all_of(after_root, after_root + 20, [](int place) { return place >= 22; }));
@@ -135,7 +136,7 @@ TEST_CASE("the root's first moves are as many as its priors leave kinds to choos
     };
     for (int place = 1; place <= 64; ++place) offer(0, place, place == 1 ? 0.02F : 0.98F / 63);
     offer(1, 65, 1);
-    const std::vector<int> places = places_evaluated(table, history(0, 0.9));
+    const std::vector<int> places = places_evaluated(table, history(0, kSome));
     return std::ranges::find(places, 65) - places.begin();
   };
   CHECK(root_moves_before_that(64) == 57);  // 0.9 of 63
