@@ -44,11 +44,21 @@ class Pool {
   [[nodiscard]] const T* data() const { return data_.get(); }
   [[nodiscard]] T& operator[](std::size_t i) { return data()[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return data()[i]; }
+  [[nodiscard]] T* begin() { return data(); }
+  [[nodiscard]] T* end() { return data() + size_; }
+  [[nodiscard]] const T* begin() const { return data(); }
+  [[nodiscard]] const T* end() const { return data() + size_; }
   [[nodiscard]] T& back() { return data()[size_ - 1]; }
   [[nodiscard]] const T& back() const { return data()[size_ - 1]; }
   void push_back(T element) {
     if (size_ == capacity_) reserve(std::max(kLeast, 2 * capacity_));
     data()[size_++] = element;
+  }
+  /// New ones are `element`.
+  void resize(std::size_t size, T element = {}) {
+    if (size > capacity_) reserve(std::max(size, 2 * capacity_));
+    if (size > size_) std::fill(end(), data() + size, element);
+    size_ = size;
   }
   /// Throws std::bad_alloc if there is no memory for as many.
   void reserve(std::size_t capacity) {

@@ -262,7 +262,9 @@ void Campaign::rank(const Outcome& outcome, double reward, Applied& applied) {
 
 NodeId Campaign::twin(NodeId node, const Outcome& outcome) {
   if (outcome.status != Status::ok || outcome.binary_key.empty()) return kNoNode;
-  const NodeId first = by_code_.try_emplace(hash128(outcome.binary_key), node).first->second;
+  const KeyTable::Inserted code = codes_.insert(hash128(outcome.binary_key));
+  if (code.created) first_of_code_.push_back(node);
+  const NodeId first = first_of_code_[code.number];
   return first == node ? kNoNode : first;
 }
 
@@ -297,7 +299,7 @@ void Campaign::keep(StrategyState& state) {
 }
 
 void Campaign::keep_own(StrategyState& state) {
-  state(tuner_, *finals_, pending_, late_, evaluated_, by_code_, heard_);
+  state(tuner_, *finals_, pending_, late_, evaluated_, codes_, first_of_code_, heard_);
   state(late_dispatched_, dispatched_, evaluations_, since_improvement_, by_status_, best_);
   state(best_reward_, best_bound_share_, seconds_, device_seconds_, asked_in_vain_);
 }

@@ -6,12 +6,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include "engine/base/key_table.h"
+#include "engine/base/pool.h"
 #include "engine/log/events.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/options.h"
@@ -87,7 +88,9 @@ class Campaign {
   /// True if `proposer` is finished with the variant `key`.
   [[nodiscard]] bool has_heard(const Hash128& key, std::string_view proposer) const;
   /// Nodes whose outcomes were applied, in that order.
-  [[nodiscard]] const std::vector<NodeId>& evaluated() const { return evaluated_; }
+  [[nodiscard]] std::span<const NodeId> evaluated() const {
+    return {evaluated_.data(), evaluated_.size()};
+  }
   /// Number of late proposals not dispatched yet; some may prove illegal.
   [[nodiscard]] std::size_t late_count() const { return late_.size(); }
 
@@ -172,8 +175,9 @@ class Campaign {
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
   std::deque<Late> late_;  // those that go first before the others
-  std::vector<NodeId> evaluated_;
-  std::unordered_map<Hash128, NodeId> by_code_;      // first of each Outcome::binary_key, if ok
+  Pool<NodeId> evaluated_;
+  KeyTable codes_;                                   // Outcome::binary_key of ok ones
+  Pool<NodeId> first_of_code_;                       // by number in codes_
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;
   std::uint64_t dispatched_ = 0;

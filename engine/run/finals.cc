@@ -339,7 +339,7 @@ void Finals::Final::keep(StrategyState& state) {
 
 void Finals::keep_candidates(StrategyState& state) {
   const std::size_t count = state.size(candidates_.size());
-  if (state.reads()) candidates_ = {}, nominations_.clear(), codes_.clear();
+  if (state.reads()) candidates_ = {}, nominations_ = {}, codes_ = {};
   for (Place place = 0; place < count; ++place) {
     Candidate one = state.reads() ? Candidate() : candidates_[place];
     double nomination = this->nomination(place);

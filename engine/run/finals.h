@@ -162,11 +162,11 @@ class Finals {
   [[nodiscard]] double nomination(Place place) const { return value_at(nominations_, place); }
   [[nodiscard]] Hash128 code(Place place) const { return value_at(codes_, place); }
   template <class T>
-  static T value_at(const std::vector<T>& values, Place place) {
+  static T value_at(const Pool<T>& values, Place place) {
     return place < values.size() ? values[place] : T{};
   }
   template <class T>
-  static void set_value(std::vector<T>& values, Place place, const T& value) {
+  static void set_value(Pool<T>& values, Place place, const T& value) {
     if (value == T{}) return;
     values.resize(place);
     values.push_back(value);
@@ -187,8 +187,8 @@ class Finals {
   double longest_run_ = 0, longest_rest_ = 0;  // seconds of a finalist: its run, and the rest
   Pool<Candidate> candidates_;                 // in the order in which they were entered
   // By Place, up to the last that is not zero, which in most runs none is.
-  std::vector<double> nominations_;      // reward + noise
-  std::vector<Hash128> codes_;           // of the binary key; zero: unknown
+  Pool<double> nominations_;             // reward + noise
+  Pool<Hash128> codes_;                  // of the binary key; zero: unknown
   mutable std::vector<Place> ranking_;   // of as many of them as there were when it was asked for
   std::map<NodeId, Readings> readings_;  // of heats
   std::map<NodeId, Final> finals_;       // without the baseline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "engine/base/diff.h"
 #include "engine/base/error.h"
@@ -260,7 +261,7 @@ void RunRecord::publish() {
   extent_ = {.trace_bytes = before_.trace_bytes + trace_.size(),
              .ledger_bytes = before_.ledger_bytes + ledger_.size()};
   if (campaign_.begun()) write_node(NodeId{0});
-  const std::vector<NodeId>& evaluated = campaign_.evaluated();
+  const std::span<const NodeId> evaluated = campaign_.evaluated();
   for (std::size_t i = 0; i < std::min(evaluated.size(), most_folders()); ++i)
     write_node(evaluated[i]);
   point_best();

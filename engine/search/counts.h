@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/base/pool.h"
 
 namespace warpath {
 
@@ -59,8 +59,8 @@ class Counts {
     return slot;
   }
   void grow() {
-    std::vector<Slot> old(std::max(kLeastSlots, 2 * slots_.size()));
-    old.swap(slots_);
+    const Pool<Slot> old = std::exchange(slots_, {});
+    slots_.resize(std::max(kLeastSlots, 2 * old.size()));
     for (const Slot& s : old) {
       if (s.id != kFree) slots_[slot_of(s.id)] = s;
     }
@@ -78,7 +78,7 @@ class Counts {
     slots_[slot] = {};
   }
 
-  std::vector<Slot> slots_;
+  Pool<Slot> slots_;
   std::size_t size_ = 0;
 };
 

@@ -12,8 +12,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kLeastNodeSlots = 16;
-
 /// What is wrong with a node taken by itself; empty if nothing.
 std::string misfit(const Node& n) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
@@ -35,44 +33,15 @@ bool same_bits(double a, double b) {
 
 }  // namespace
 
-/// The slot of `key`, or the free one that ends its probe sequence.
-std::size_t Graph::slot_of(const Hash128& key) const {
-  const std::uint32_t tag = tag_of(key);
-  std::size_t slot = static_cast<std::size_t>(key.low % slots_.size());
-  while (slots_[slot] != kNone) {
-    const NodeId id = node_at(slot);
-    if (slots_[slot] == (tag | index(id)) && keys_[index(id)] == key) break;
-    slot = slot + 1 == slots_.size() ? 0 : slot + 1;
-  }
-  return slot;
-}
-
-void Graph::grow_table() {
-  const std::size_t size = std::max(kLeastNodeSlots, slots_.size() + slots_.size() / 2);
-  slots_ = {};  // before the larger one is there
-  slots_.reserve(size);
-  while (slots_.size() < size) slots_.push_back(kNone);
-  id_bits_ = static_cast<int>(std::bit_width(size));
-  for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = tag_of(keys_[i]) | i;
-}
-
 NodeId Graph::find(const Hash128& key) const {
-  if (slots_.empty()) return kNoNode;
-  const std::size_t slot = slot_of(key);
-  return slots_[slot] == kNone ? kNoNode : node_at(slot);
+  return NodeId{keys_.find(key)};
 }
 
 NodeId Graph::find_or_insert(const Hash128& key, std::uint16_t depth, bool& created) {
-  if (4 * (nodes_.size() + 1) > 3 * slots_.size()) grow_table();
-  const std::size_t slot = slot_of(key);
-  created = slots_[slot] == kNone;
-  if (!created) return node_at(slot);
-  WARPATH_CHECK(node_count() < index(kNoNode));
-  const std::uint32_t id = node_count();
-  nodes_.push_back({.depth = depth});
-  keys_.push_back(key);
-  slots_[slot] = tag_of(key) | id;
-  return NodeId{id};
+  const KeyTable::Inserted at = keys_.insert(key);
+  created = at.created;
+  if (created) nodes_.push_back({.depth = depth});
+  return NodeId{at.number};
 }
 
 EdgeId Graph::add_edge(NodeId source, NodeId target, std::uint32_t action, float prior) {
@@ -214,11 +183,11 @@ std::string Graph::difference(const Rows& rows) const {
   for (std::uint32_t i = 0; i < node_count(); ++i) {
     const Node now = (*this)[NodeId{i}];
     const Node other = rows.node(i);
-    const std::string name = "node " + std::to_string(i);
+    const auto named = [&](const char* wrong) { return "node " + std::to_string(i) + wrong; };
     if (now.first_out != other.first_out || now.last_out != other.last_out)
-      return name + " to list the edges that leave it";
-    if (now.first_in != other.first_in) return name + " to list the edges that enter it";
-    if (now.visits != other.visits) return name + " to have the visits of the edges that enter it";
+      return named(" to list the edges that leave it");
+    if (now.first_in != other.first_in) return named(" to list the edges that enter it");
+    if (now.visits != other.visits) return named(" to have the visits of the edges that enter it");
   }
   for (std::uint32_t i = 0; i < edge_count(); ++i) {
     const Edge now = (*this)[EdgeId{i}];

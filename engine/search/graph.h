@@ -10,6 +10,7 @@
 #include "engine/base/bfloat16.h"
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/base/key_table.h"
 #include "engine/base/pool.h"
 #include "engine/search/counts.h"
 
@@ -91,6 +92,7 @@ class Graph {
   [[nodiscard]] NodeState state(NodeId id) const { return nodes_[index(id)].state; }
   [[nodiscard]] bool opened(NodeId id) const { return nodes_[index(id)].opened; }
   [[nodiscard]] std::uint32_t untried(NodeId id) const;  ///< actions
+  [[nodiscard]] std::uint32_t action_count(NodeId id) const;
   [[nodiscard]] bool live(NodeId id) const { return nodes_[index(id)].live; }
   [[nodiscard]] std::uint16_t depth(NodeId id) const { return nodes_[index(id)].depth; }
   [[nodiscard]] double best(NodeId id) const;
@@ -105,6 +107,7 @@ class Graph {
   [[nodiscard]] EdgeId next_in(EdgeId id) const { return links_[index(id)].next_in; }
   [[nodiscard]] std::uint32_t visits(NodeId id) const { return nodes_[index(id)].visits; }
   [[nodiscard]] std::uint32_t visits(EdgeId id) const;
+  [[nodiscard]] std::uint16_t action(EdgeId id) const { return actions_[index(id)]; }
 
   /// An edge that leaves a node.
   struct Out {
@@ -125,8 +128,8 @@ class Graph {
   }
 
   /// Only forward edges may be descended: descents then run on a DAG, even if the graph has cycles.
-  [[nodiscard]] bool forward(const Edge& edge) const {
-    return depth(edge.target) > depth(edge.source);
+  [[nodiscard]] bool forward(EdgeId edge) const {
+    return depth(target(edge)) > depth(source(edge));
   }
 
   /// The outcome of a node: r = B = M = `reward`, or that it failed.
@@ -207,21 +210,8 @@ class Graph {
   Counts<NodeId> more_in_flight_;   // O(v) - 1 where it is more than 1
   Counts<EdgeId> other_visits_;     // N(s,a) of edges that did not make their target
   Counts<NodeId> other_visits_of_;  // the sum of these, by target
-  Pool<Hash128> keys_;              // by NodeId
-  // Open addressing, linear probing, at most 3/4 full: the node's id in the low bits and bits of
-  // its key in the others, so that few probes look at another node's key; kNone: free.
-  Pool<std::uint32_t> slots_;
-  int id_bits_ = 0;  // no id is 2^id_bits_ - 1
+  KeyTable keys_;                   // by NodeId
 
-  [[nodiscard]] std::size_t slot_of(const Hash128& key) const;
-  void grow_table();
-  [[nodiscard]] NodeId node_at(std::size_t slot) const {
-    return NodeId{static_cast<std::uint32_t>(slots_[slot] & ((std::uint64_t{1} << id_bits_) - 1))};
-  }
-  /// The bits of the key that are stored with the id.
-  [[nodiscard]] std::uint32_t tag_of(const Hash128& key) const {
-    return static_cast<std::uint32_t>(key.high << id_bits_);
-  }
   Expansion& expansion(NodeId id);
   /// Sets everything but links and visits.
   void put(NodeId id, const Node& node);
@@ -300,6 +290,11 @@ inline std::uint32_t Graph::untried(NodeId id) const {
   if (core.expansion == kNone) return 0;
   const Expansion& more = expansions_[core.expansion];
   return std::uint32_t{more.action_count} - more.next_action;
+}
+
+inline std::uint32_t Graph::action_count(NodeId id) const {
+  const Core& core = nodes_[index(id)];
+  return core.expansion == kNone ? 0 : expansions_[core.expansion].action_count;
 }
 
 inline std::uint32_t Graph::visits(EdgeId id) const {

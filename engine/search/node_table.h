@@ -4,10 +4,10 @@
 #include <deque>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/base/pool.h"
 #include "engine/search/strategy_state.h"
 
 namespace warpath {
@@ -40,7 +40,7 @@ class NodeTable {
   /// As a map from ids. Throws Error(bad_input) if it reads one that is not below `nodes`.
   void keep(StrategyState& state, std::uint32_t nodes) {
     const std::size_t count = state.size(values_.size());
-    if (state.reads()) place_.clear(), values_.clear();
+    if (state.reads()) place_ = {}, values_.clear();
     for (std::uint32_t i = 0, node = 0; i < count; ++i, ++node) {
       while (!state.reads() && place_[node] == kNone) ++node;
       state(node);
@@ -51,7 +51,7 @@ class NodeTable {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<std::uint32_t> place_;
+  Pool<std::uint32_t> place_;
   std::deque<T> values_;
 };
 

@@ -114,7 +114,7 @@ struct Search::Impl final : Field {
   Rng strategy_stream;               ///< also of points drawn without a strategy
   std::uint64_t initial;             ///< without a strategy: the first ones
   std::vector<std::uint32_t> turns;  ///< Draws::ordered: actions drawn so far, by NodeId
-  std::vector<NodeId> twins;         ///< of the strategy's field, by NodeId
+  Pool<NodeId> twins;                ///< of the strategy's field, by NodeId
   bool asked_in_vain = false;        ///< the search had nothing, and no outcome has arrived since
   Graph nodes;
   State state;

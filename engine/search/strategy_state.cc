@@ -93,6 +93,16 @@ void StrategyState::keep(NodeId& node) {
   node = NodeId{number - 1};
 }
 
+void StrategyState::keep(KeyTable& all) {
+  const std::size_t count = size(all.size());
+  if (reads_) all = {};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Hash128 key = reads_ ? Hash128() : all[i];
+    keep(key);
+    if (reads_ && !all.insert(key).created) fail();
+  }
+}
+
 void StrategyState::keep(Rng& rng) {
   Rng::State state = rng.state();
   for (std::uint64_t& word : state) keep(word);

@@ -19,6 +19,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
+#include "engine/base/key_table.h"
 #include "engine/base/pool.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
@@ -123,6 +124,7 @@ class StrategyState {
       keep(all[i]);
     }
   }
+  void keep(KeyTable& all);
   template <class T>
   void keep(std::deque<T>& all) {
     all.resize(size(all.size()));

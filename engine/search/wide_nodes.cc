@@ -19,7 +19,7 @@ TermSums::Term term_of(const Graph& graph, const Edge& edge) {
 
 }  // namespace
 
-TermSums::Term TermSums::sum(const std::vector<Term>& terms, std::size_t group) {
+TermSums::Term TermSums::sum(const Pool<Term>& terms, std::size_t group) {
   Term out;
   const std::size_t end = std::min(terms.size(), (group + 1) * kGroup);
   for (std::size_t i = group * kGroup; i < end; ++i) {
@@ -35,12 +35,13 @@ TermSums::Term TermSums::sum(const std::vector<Term>& terms, std::size_t group) 
 void TermSums::set(std::size_t position, const Term& term) {
   Term above = term;
   for (std::size_t level = 0;; ++level, position /= kGroup) {
-    std::vector<Term>& terms = levels_[level];
+    Pool<Term>& terms = levels_[level];
     WARPATH_CHECK(position <= terms.size());
     position == terms.size() ? terms.push_back(above) : static_cast<void>(terms[position] = above);
     if (terms.size() <= kGroup) return;
     if (level + 1 == levels_.size()) {  // the first group is whole: a level more begins with it
-      std::vector<Term> next{sum(levels_[level], 0)};
+      Pool<Term> next;
+      next.push_back(sum(levels_[level], 0));
       levels_.push_back(std::move(next));
     }
     above = sum(levels_[level], position / kGroup);
@@ -53,7 +54,7 @@ TermSums::Term TermSums::total() const {
 
 void ArmKinds::set(std::size_t position, const std::optional<Arm>& arm) {
   WARPATH_CHECK(position <= arms_.size());
-  if (position == arms_.size()) arms_.emplace_back();
+  if (position == arms_.size()) arms_.push_back({});
   Known& known = arms_[position];
   const auto place = static_cast<std::uint32_t>(position);
   if (known.kind != nullptr) {
@@ -115,7 +116,7 @@ void WideNodes::settle(const Graph& graph, Wide& wide, NodeId node) {
     for (EdgeId e = graph[child].first_in; e != kNoEdge; e = graph[e].next_in) {
       const auto source = wide_.find(graph[e].source);
       if (source == wide_.end()) continue;
-      const std::vector<EdgeId>& edges = source->second.edges;
+      const Pool<EdgeId>& edges = source->second.edges;
       const auto at = std::ranges::lower_bound(edges, e);
       // one that is not there yet is taken in with its node's other new ones
       if (at != edges.end())

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/pool.h"
 #include "engine/plugin/policy.h"
 #include "engine/search/graph.h"
 #include "engine/search/sorted_blocks.h"
@@ -41,9 +42,9 @@ class TermSums {
 
  private:
   static constexpr std::size_t kGroup = 64;
-  [[nodiscard]] static Term sum(const std::vector<Term>& terms, std::size_t group);
+  [[nodiscard]] static Term sum(const Pool<Term>& terms, std::size_t group);
 
-  std::vector<std::vector<Term>> levels_{1};
+  std::vector<Pool<Term>> levels_{1};
 };
 
 /// The arms of a node by kind: of arms that are alike but for Arm::value, a policy that goes by
@@ -86,7 +87,7 @@ class ArmKinds {
     Kinds::pointer kind = nullptr;  // null: no arm
   };
 
-  std::vector<Known> arms_;  // by position
+  Pool<Known> arms_;  // by position
   Kinds kinds_;
 };
 
@@ -99,7 +100,7 @@ class WideNodes {
   static constexpr std::size_t kMostLooked = 1024;
 
   struct Wide {
-    std::vector<EdgeId> edges;  ///< that leave the node, in order of creation; the positions
+    Pool<EdgeId> edges;  ///< that leave the node, in order of creation; the positions
     TermSums terms;
     ArmKinds arms;
   };
@@ -131,7 +132,7 @@ class WideNodes {
 
   ArmOf arm_of_;
   std::map<NodeId, Wide> wide_;
-  std::vector<Watch> watched_;  // by NodeId: children of wide nodes
+  Pool<Watch> watched_;  // by NodeId: children of wide nodes
   std::vector<NodeId> changed_;
 };
 

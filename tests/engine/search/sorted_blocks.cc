@@ -5,11 +5,22 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <utility>
+#include <vector>
 
 #include "engine/base/rng.h"
 
 using namespace warpath;
+
+namespace {
+
+struct Element {
+  std::uint32_t key = 0;  // which alone is compared
+  std::uint32_t number = 0;
+  bool operator==(const Element&) const = default;
+  void keep(StrategyState& state) { state(key, number); }
+};
+
+}  // namespace
 
 TEST_SUITE_BEGIN("sorted_blocks");
 
@@ -17,8 +28,7 @@ TEST_CASE("blocks hold what one sorted sequence holds, of equal ones the newest 
   for (const std::uint64_t most : {5U, 500U, 5000U}) {
     CAPTURE(most);
     Rng rng(most, "elements");
-    using Element = std::pair<std::uint32_t, std::uint32_t>;  // of which the first is compared
-    const auto less = [](const Element& a, const Element& b) { return a.first < b.first; };
+    const auto less = [](const Element& a, const Element& b) { return a.key < b.key; };
     SortedBlocks<Element> blocks;
     std::vector<Element> expected;
     const auto bytes = [](auto& kept) {
