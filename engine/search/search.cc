@@ -120,7 +120,7 @@ std::uint32_t Search::Impl::in_flight(EdgeId edge) {
 
 std::optional<Arm> Search::Impl::arm(EdgeId edge) {
   const Edge e = nodes[edge];
-  if (!nodes.live(e.target) || !nodes.forward(e)) return std::nullopt;
+  if (!nodes.live(e.target) || !nodes.forward(edge)) return std::nullopt;
   Arm out;
   set_arm({.edge = edge, .target = e.target, .prior = e.prior}, out);
   return out;

@@ -1,33 +1,46 @@
 #include "engine/search/search_backup.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace warpath {
 
-Neighbours::Neighbours(const Graph& graph, Side side)
-    : begin_(graph.node_count() + std::size_t{1}), ends_(graph.edge_count()) {
-  const auto own = [&](const Edge& e) {
-    return index(side == Side::sources ? e.target : e.source);
-  };
-  for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
-    ++begin_[own(graph[EdgeId{i}]) + std::size_t{1}];
-  for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-  std::vector<std::size_t> next(begin_);
-  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
-    const Edge& e = graph[EdgeId{i}];
-    ends_[next[own(e)]++] = side == Side::sources ? e.source : e.target;
+namespace {
+
+/// The sources of the edges into each node, in contiguous memory: for a pass over everything.
+class Parents {
+ public:
+  explicit Parents(const Graph& graph)
+      : begin_(graph.node_count() + std::size_t{1}), sources_(graph.edge_count()) {
+    for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
+      ++begin_[index(graph.target(EdgeId{i})) + std::size_t{1}];
+    for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    std::vector<std::uint32_t> next(begin_);
+    for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
+      sources_[next[index(graph.target(EdgeId{i}))]++] = graph.source(EdgeId{i});
   }
-}
+  [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
+    const std::size_t begin = begin_[index(node)];
+    return std::span(sources_).subspan(begin, begin_[index(node) + std::size_t{1}] - begin);
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_;  // by NodeId, and one more
+  std::vector<NodeId> sources_;
+};
+
+}  // namespace
 
 std::vector<double> reachable_best(const Graph& graph) {
   std::vector<std::pair<double, NodeId>> order;  // -r
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (graph[NodeId{i}].state == NodeState::measured)
-      order.emplace_back(-graph[NodeId{i}].reward, NodeId{i});
+    if (graph.state(NodeId{i}) == NodeState::measured)
+      order.emplace_back(-graph.reward(NodeId{i}), NodeId{i});
   }
   std::sort(order.begin(), order.end());
-  const Neighbours parents(graph, Neighbours::Side::sources);
+  const Parents parents(graph);
   std::vector<double> best(graph.node_count());
   std::vector<char> labelled(graph.node_count());
   std::vector<NodeId> stack;
@@ -38,7 +51,7 @@ std::vector<double> reachable_best(const Graph& graph) {
       stack.pop_back();
       if (labelled[index(v)] != 0) continue;
       labelled[index(v)] = 1;
-      best[index(v)] = graph[origin].reward;
+      best[index(v)] = graph.reward(origin);
       for (const NodeId parent : parents.of(v)) {
         if (labelled[index(parent)] == 0) stack.push_back(parent);
       }

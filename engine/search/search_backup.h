@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "engine/plugin/policy.h"
@@ -8,23 +7,6 @@
 #include "engine/search/wide_nodes.h"
 
 namespace warpath {
-
-/// Adjacency of a whole graph by one end of its edges, in contiguous memory: for passes over
-/// everything.
-class Neighbours {
- public:
-  enum class Side : std::uint8_t { sources, targets };
-  Neighbours(const Graph& graph, Side side);
-  /// The sources of the edges into `node`, or the targets of those out of it.
-  [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
-    return std::span(ends_).subspan(begin_[index(node)],
-                                    begin_[index(node) + std::size_t{1}] - begin_[index(node)]);
-  }
-
- private:
-  std::vector<std::size_t> begin_;  // by NodeId, and one more
-  std::vector<NodeId> ends_;
-};
 
 /// B of every node from scratch: nodes by reward descending, a backward search from each, the first
 /// label wins. O(V log V + E). 0 unless measured.

@@ -30,33 +30,30 @@ std::string check_shape(const Graph& graph) {
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
-    const std::string name = text(NodeId{i});
-    if (i > 0 && (n.first_in == kNoEdge || graph[graph[n.first_in].source].depth + 1 != n.depth)) {
-      return name + " is not one deeper than the node that made it";
-    }
+    const auto named = [&](const char* wrong) { return text(NodeId{i}) + wrong; };
+    if (i > 0 && (n.first_in == kNoEdge || graph.depth(graph.source(n.first_in)) + 1 != n.depth))
+      return named(" is not one deeper than the node that made it");
     if (n.next_action > n.action_count || (!n.opened && n.action_count > 0))
-      return name + " has tried more actions than it has";
+      return named(" has tried more actions than it has");
     if (n.state != NodeState::measured && n.first_out != kNoEdge)
-      return name + " has children though it was never expanded";
+      return named(" has children though it was never expanded");
     if (n.state != NodeState::measured &&
-        (n.opened || n.reward != 0 || n.best != 0 || n.value != 0)) {
-      return name + " has values though it is not measured";
-    }
+        (n.opened || n.reward != 0 || n.best != 0 || n.value != 0))
+      return named(" has values though it is not measured");
   }
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
-    const Edge& e = graph[EdgeId{i}];
-    if (e.action < kGraft && e.action >= graph[e.source].action_count)
-      return text(EdgeId{i}) + " has an action that its source lacks";
-    if (!graph.forward(e) && e.visits != 0)
-      return text(EdgeId{i}) + " is not forward but was descended";
+    const EdgeId e{i};
+    if (graph.action(e) < kGraft && graph.action(e) >= graph.action_count(graph.source(e)))
+      return text(e) + " has an action that its source lacks";
+    if (!graph.forward(e) && graph.visits(e) != 0)
+      return text(e) + " is not forward but was descended";
   }
-  const Neighbours children(graph, Neighbours::Side::targets);
   // the last source of an edge to each node
   std::vector<NodeId> joined_from(graph.node_count(), kNoNode);
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    for (const NodeId target : children.of(NodeId{i})) {
-      if (std::exchange(joined_from[index(target)], NodeId{i}) == NodeId{i})
-        return text(NodeId{i}) + " and " + text(target) + " are joined twice";
+    for (const Graph::Out& out : graph.out(NodeId{i})) {
+      if (std::exchange(joined_from[index(out.target)], NodeId{i}) == NodeId{i})
+        return text(NodeId{i}) + " and " + text(out.target) + " are joined twice";
     }
   }
   return "";
@@ -80,7 +77,7 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
     for (const EdgeId e : path) {
       if (index(e) >= graph.edge_count() || graph[e].source != at)
         return name + " has a broken path";
-      if (!graph.forward(graph[e])) return text(e) + " is not forward but was descended";
+      if (!graph.forward(e)) return text(e) + " is not forward but was descended";
       at = graph[e].target;
       ++node_in_flight[index(at)];
     }
@@ -90,9 +87,9 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
     }
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (graph[NodeId{i}].state == NodeState::pending && dispatched[i] == 0)
+    if (graph.state(NodeId{i}) == NodeState::pending && dispatched[i] == 0)
       return text(NodeId{i}) + " is pending but not in flight";
-    if (graph[NodeId{i}].in_flight != node_in_flight[i])
+    if (graph.in_flight(NodeId{i}) != node_in_flight[i])
       return text(NodeId{i}) + " has a wrong in_flight";
   }
   return {};
@@ -102,10 +99,10 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
 std::string check_visits(const Graph& graph, const Search::State& state) {
   std::vector<std::uint64_t> visits(graph.node_count());
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
-    visits[index(graph[EdgeId{i}].source)] += graph[EdgeId{i}].visits;
+    visits[index(graph.source(EdgeId{i}))] += graph.visits(EdgeId{i});
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    const Node& n = graph[NodeId{i}];
-    if (n.visits != visits[i] + (n.state == NodeState::pending ? 0 : 1))
+    if (graph.visits(NodeId{i}) !=
+        visits[i] + (graph.state(NodeId{i}) == NodeState::pending ? 0 : 1))
       return text(NodeId{i}) + " has visits that are not 1 + those of its edges";
   }
   if (graph[NodeId{0}].visits != state.playouts + 1)
@@ -118,8 +115,8 @@ std::string check_visits(const Graph& graph, const Search::State& state) {
 std::string check_live(const Graph& graph, const LiveFlags& flags) {
   std::vector<std::uint32_t> live_out(graph.node_count());
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
-    const Edge& e = graph[EdgeId{i}];
-    if (graph.forward(e) && graph[e.target].live) ++live_out[index(e.source)];
+    const EdgeId e{i};
+    if (graph.forward(e) && graph.live(graph.target(e))) ++live_out[index(graph.source(e))];
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
@@ -136,13 +133,13 @@ std::string check_values(const Graph& graph, const Search::State& state) {
   NodeId champion{0};
   std::uint64_t measured = 0;
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    const Node& n = graph[NodeId{i}];
-    if (n.best != best[i])
-      return text(NodeId{i}) + " has a best that is not the best reachable reward";
-    if (n.state != NodeState::measured) continue;
+    const NodeId n{i};
+    if (graph.best(n) != best[i])
+      return text(n) + " has a best that is not the best reachable reward";
+    if (graph.state(n) != NodeState::measured) continue;
     ++measured;
-    floor = std::min(floor, n.reward);
-    if (n.reward > graph[champion].reward) champion = NodeId{i};
+    floor = std::min(floor, graph.reward(n));
+    if (graph.reward(n) > graph.reward(champion)) champion = n;
   }
   if (state.best != champion) return "best is not the lowest node of highest reward";
   if (state.floor != floor) return "floor is not the lowest measured reward";
@@ -153,9 +150,9 @@ std::string check_values(const Graph& graph, const Search::State& state) {
   const double highest = graph[champion].reward;
   const double slack = 1e-9 * (1 + std::abs(highest) + std::abs(floor));
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    const Node& n = graph[NodeId{i}];
-    if (n.state == NodeState::measured &&
-        !(n.value >= floor - slack && n.value <= highest + slack)) {
+    const double value = graph.value(NodeId{i});
+    if (graph.state(NodeId{i}) == NodeState::measured &&
+        !(value >= floor - slack && value <= highest + slack)) {
       return text(NodeId{i}) + " has a value outside the measured rewards";
     }
   }

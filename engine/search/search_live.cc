@@ -28,10 +28,10 @@ void LiveFlags::update(Graph& graph, NodeId node) {
 }
 
 void LiveFlags::count_edge(Graph& graph, EdgeId edge) {
-  const Edge e = graph[edge];
-  if (!graph.forward(e) || !graph[e.target].live) return;
-  graph.count_live_child(e.source, true);
-  update(graph, e.source);
+  if (!graph.forward(edge) || !graph.live(graph.target(edge))) return;
+  const NodeId source = graph.source(edge);
+  graph.count_live_child(source, true);
+  update(graph, source);
 }
 
 }  // namespace warpath
