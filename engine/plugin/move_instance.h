@@ -14,6 +14,9 @@ namespace warpath {
 /// Parameters of a move as written in records: names to integers.
 using MoveParameters = std::map<std::string, std::int64_t, std::less<>>;
 
+/// The move that gives a tunable of the spec another value.
+inline constexpr std::string_view kSetTunable = "set_tunable";
+
 /// (move, site, parameters): the label of an edge. `site` is where in the variant it applies
 /// ("launch", "loop:2", "argument:x", "tunable:TILE"), in terms that stay valid for equal sources;
 /// empty = the whole kernel. A choice that is no number (a form, an order) is a number too;

@@ -28,8 +28,6 @@ constexpr std::string_view kStrategy = "strategy";
 /// Tunables of the spec with at least two values. Legality is judged with the spec's own source.
 class KernelSpace::Tunables final : public Lattice {
  public:
-  static constexpr std::string_view kMove = "set_tunable";
-
   explicit Tunables(const KernelSpace& space) : space_(space) {
     for (const Tunable& t : space.parts_.spec.tunables) {
       if (t.values.size() > 1) tunables_.push_back(&t);
@@ -72,7 +70,7 @@ class KernelSpace::Tunables final : public Lattice {
     }
   }
   [[nodiscard]] static MoveInstance step(const Variant& from, const Variant& to) {
-    MoveInstance instance{.move = std::string(kMove), .site = "", .parameters = {}};
+    MoveInstance instance{.move = std::string(kSetTunable), .site = "", .parameters = {}};
     for (const auto& [name, value] : to.tunables) {
       const auto it = from.tunables.find(name);
       if (it == from.tunables.end() || it->second != value) instance.parameters[name] = value;
@@ -194,7 +192,7 @@ std::vector<Proposal> KernelSpace::proposals(
   for (Proposer* proposer : parts_.proposers) {
     Rng rng(parts_.seed, "propose", mix64(context.node_key.high) ^ context.node_key.low);
     for (Proposal& p : said(*proposer, rng)) {
-      if ((parts_.only_tunables && p.instance.move != Tunables::kMove) ||
+      if ((parts_.only_tunables && p.instance.move != kSetTunable) ||
           parts_.without.contains(p.instance.move))
         continue;
       if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;

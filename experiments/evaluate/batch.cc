@@ -228,6 +228,19 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments,
   return runs;
 }
 
+namespace {
+
+/// Those whose proposals a search on `runner` does not leave out: others need not be asked.
+MoveRegistry moves_that_count(const MoveRegistry& moves, const Runner& runner) {
+  MoveRegistry out("move");
+  for (const auto& [name, entry] : moves.entries()) {
+    if (!runner.only_tunables() || name == kSetTunable) out.add(name, entry.help, entry.make);
+  }
+  return out;
+}
+
+}  // namespace
+
 SessionResult run_kernel(const KernelRun& planned,
                          bool resume,
                          const Plugins& plugins,
@@ -241,7 +254,7 @@ SessionResult run_kernel(const KernelRun& planned,
   const KernelSpec& searched = substitute ? *substitute : planned.spec;
   MoveWorkers workers(plugins.moves, move_workers_setup(planned.options, program,
                                                         planned.folder / "move_failures.jsonl"));
-  RuleProposer rules(workers.moves());
+  RuleProposer rules(moves_that_count(workers.moves(), *runner));
   const MoveTable moves(workers.moves());
   std::vector<LateProposer*> late;
   std::optional<FileProposer> file;

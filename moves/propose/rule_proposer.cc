@@ -60,7 +60,7 @@ std::vector<std::vector<MoveOffer>> RuleProposer::all_offers(const MoveContext& 
   };
   std::vector<std::future<void>> helpers;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < std::min(cores, kMostThreads); ++i)
+  for (std::size_t i = 1; i < std::min({cores, kMostThreads, moves_.size()}); ++i)
     helpers.push_back(std::async(std::launch::async, work));
   work();
   for (auto& helper : helpers) helper.get();

@@ -38,7 +38,7 @@ class PointSpace final : public Recording::Walk {
   [[nodiscard]] Variant variant(NodeId node) const override;
   [[nodiscard]] NodeId parent(NodeId node) const override { return parents_[index(node)]; }
   [[nodiscard]] MoveInstance instance(NodeId node) const override;
-  [[nodiscard]] std::string_view move(NodeId) const override { return "set_tunable"; }
+  [[nodiscard]] std::string_view move(NodeId) const override { return kSetTunable; }
   [[nodiscard]] std::string_view source(NodeId) const override { return "rules"; }
   /// Its only move is not structural.
   [[nodiscard]] bool structural(NodeId) const override { return false; }

@@ -87,7 +87,7 @@ std::vector<std::int64_t> steps_from(const Tunable& tunable, std::int64_t curren
 /// proposes one at a time, applies several as well.
 class SetTunable final : public Move {
  public:
-  [[nodiscard]] std::string_view name() const override { return "set_tunable"; }
+  [[nodiscard]] std::string_view name() const override { return kSetTunable; }
   [[nodiscard]] bool reads_source() const override { return false; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
@@ -181,14 +181,14 @@ class SetTunable final : public Move {
   }
 
   static MoveInstance instance(const std::string& tunable, std::int64_t value) {
-    return {"set_tunable", std::string(kTunablePrefix) + tunable, {{"value", value}}};
+    return {std::string(kSetTunable), std::string(kTunablePrefix) + tunable, {{"value", value}}};
   }
 };
 
 }  // namespace
 
 void register_move_set_tunable(MoveRegistry& registry) {
-  registry.add("set_tunable", "set one tunable of the spec to another of its values",
+  registry.add(std::string(kSetTunable), "set one tunable of the spec to another of its values",
                [] { return std::make_unique<SetTunable>(); });
 }
 
