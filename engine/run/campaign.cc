@@ -314,6 +314,7 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
   links_ = std::move(snapshot.links);
   const bool same = snapshot.graph.node_count() == space_.size() &&
                     snapshot.state.next_sequence == dispatched_ &&
+                    first_of_code_.size() == codes_.size() &&
                     std::ranges::equal(
                         snapshot.state.pending, pending_, {},
                         [](const auto& p) { return p.dispatch.sequence; }, &Pending::sequence);

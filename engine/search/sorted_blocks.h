@@ -37,7 +37,7 @@ class SortedBlocks {
   }
   /// Behind those that are not more by `less`, by which all are sorted.
   template <class Less>
-  void insert(const T& element, Less less) {
+  void insert(T element, Less less) {
     if (blocks_.empty()) {
       resized(*add(blocks_.end()), 1).front() = element;
       return;
