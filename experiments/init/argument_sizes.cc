@@ -180,6 +180,7 @@ bool fit_sizes(ArgumentSizes& sizes, const std::vector<SizeLimit>& limits, std::
 ArgumentSizes argument_sizes(const SizeQuestion& question) {
   constexpr std::int64_t kGpu[] = {std::int64_t{1} << 22U, 2048, 256, 64};
   constexpr std::int64_t kHost[] = {10000, 100, 20, 12};
+  constexpr std::int64_t kWindow = 3;
   constexpr std::int64_t kInner = 16;  // trips of a loop that no tensor knows
   std::size_t most = question.rank;
   for (const auto& [name, extents] : question.of_points) most = std::max(most, extents.size() + 1);
@@ -193,6 +194,8 @@ ArgumentSizes argument_sizes(const SizeQuestion& question) {
       gpu = host = 0;
     } else if (const auto value = by_name(name); value && !question.alone.contains(name)) {
       gpu = host = std::max<std::int64_t>(*value, question.divisors.contains(name) ? 1 : 0);
+    } else if (question.windows.contains(name) && !question.alone.contains(name)) {
+      gpu = host = kWindow;
     } else if (extent) {
       gpu = rounded_up(kGpu[rank], multiple);
       host = rounded_up(kHost[rank], multiple);

@@ -36,6 +36,7 @@ struct SizeQuestion {
   /// By one of `alone`: what the number of its axis's points is a product of.
   std::map<std::string, std::set<std::string>> of_points{};
   std::set<std::string> choices{};            ///< values of enumerations: their first
+  std::set<std::string> windows{};            ///< WindowExtents::windows
   std::set<std::int64_t> multiples;           ///< of which sizes should be multiples
   std::map<std::string, std::int64_t> given;  ///< by a launch
   /// Elements that a block covers, of sizes of the grid.

@@ -377,8 +377,7 @@ void DraftTensors::shape(Tensor& tensor,
     const auto on_gpu = std::ranges::max_element(all, {}, &Candidate::gpu);
     const auto on_host = std::ranges::max_element(all, {}, &Candidate::host);
     if (on_gpu->host == on_host->host) {
-      for (const Polynomial& extent :
-           IndexBounds::shape_of(on_gpu->reach->end, *on_gpu->reach->access))
+      for (const Polynomial& extent : bounds_.shape_of(on_gpu->reach->end, *on_gpu->reach->access))
         draft.shape.push_back(layout_.text(extent));
     } else {
       draft.shape = {"max(" + on_gpu->text + ", " + on_host->text + ")"};

@@ -21,14 +21,6 @@ constexpr int kMostSteps = 64;
 constexpr int kMostNesting = 8;
 constexpr std::string_view kLoad = "load ";
 
-bool is_thread(const std::string& name) {
-  return name.starts_with("threadIdx.") || name.starts_with("blockIdx.");
-}
-
-bool grows(const Polynomial& factor) {
-  return factor.is_known() && !factor.is_zero() && factor.has_only_positive_terms();
-}
-
 /// p / q where that is a polynomial.
 std::optional<Polynomial> quotient(const Polynomial& p, const Polynomial& q) {
   if (const auto number = q.constant(); number && *number != 0) return p.divided_by(*number);
@@ -74,7 +66,10 @@ std::string loaded_array(const Atom& atom) {
 }
 
 IndexBounds::IndexBounds(const model::KernelFacts& facts, std::vector<Polynomial> assumed)
-    : facts_(facts), assumed_(std::move(assumed)), values_(declared_values(facts)) {
+    : facts_(facts),
+      assumed_(std::move(assumed)),
+      values_(declared_values(facts)),
+      windows_(facts) {
   model::ValueReader reader(facts);
   for (const auto& loop : facts.loops) {
     const model::Stmt& stmt = *loop->stmt;
@@ -132,12 +127,13 @@ bool IndexBounds::by_guard(Polynomial& p, const Access& access) const {
   for (const Polynomial* const guard : known) {
     for (const std::string& atom : guard->atoms()) {
       const Polynomial within = -guard->coefficient_of(atom), own = p.coefficient_of(atom);
-      if (p.degree(atom) != 1 || guard->degree(atom) != 1 || !grows(within) || !grows(own))
+      if (p.degree(atom) != 1 || guard->degree(atom) != 1 || !windows_.positive(within) ||
+          !windows_.positive(own))
         continue;
       std::optional<Polynomial> times;
       if (const auto number = within.constant()) times = own.divided_by(*number);
       if (own == within) times = Polynomial(1);
-      if (!times || !grows(*times)) continue;
+      if (!times || !windows_.positive(*times)) continue;
       Polynomial next = p + *times * *guard;
       const std::size_t now = varying(next, access);
       if (!next.is_known() || now >= left) continue;
@@ -154,7 +150,7 @@ bool IndexBounds::by_loop(Polynomial& p, const Access& access) {
   for (auto it = access.loops.rbegin(); it != access.loops.rend(); ++it) {
     const Loop& loop = **it;
     if (!loop.counted || p.degree(loop.variable) == 0) continue;
-    const bool up = grows(p.coefficient_of(loop.variable));
+    const bool up = windows_.positive(p.coefficient_of(loop.variable));
     const bool from_thread =
         std::ranges::any_of(loop.first.names(), [](const auto& name) { return is_thread(name); });
     const auto step = loop.step.constant();
@@ -246,8 +242,8 @@ bool IndexBounds::by_operation(Polynomial& p, const Access& access, int depth) {
         !loaded_array(*operation).empty();
     if (!changes) continue;
     std::optional<Polynomial> value;
-    if (grows(factor)) value = largest_of(*operation, access, depth);
-    if (grows(-factor)) value = Polynomial(0);  // quotients, remainders, loads of sizes
+    if (windows_.positive(factor)) value = largest_of(*operation, access, depth);
+    if (windows_.positive(-factor)) value = Polynomial(0);  // quotients, remainders, loads of sizes
     const auto next = value ? with(p, text, *value) : std::nullopt;
     if (!next) continue;
     p = *next;
@@ -271,12 +267,14 @@ bool IndexBounds::by_declaration(Polynomial& p, const Access& access) const {
 }
 
 /// Indices of threads and blocks at the launch's last.
-bool IndexBounds::by_launch(Polynomial& p) {
+bool IndexBounds::by_launch(Polynomial& p) const {
   for (const std::string& name : p.atoms()) {
     if (!is_thread(name)) continue;
     const std::string extent =
         (name.starts_with("threadIdx") ? "blockDim" : "gridDim") + name.substr(name.find('.'));
-    const bool up = grows(p.coefficient_of(name));
+    const Polynomial own = p.coefficient_of(name);
+    const bool up = windows_.positive(own);
+    if (!up && !windows_.positive(-own)) return false;
     const auto next = with(p, name, up ? Polynomial::name(extent) - 1 : Polynomial(0));
     if (!next) return false;
     p = *next;
@@ -425,7 +423,9 @@ std::map<std::string, Polynomial> IndexBounds::strides() {
   return out;
 }
 
-std::vector<Polynomial> IndexBounds::shape_of(const Polynomial& elements, const Access& access) {
+std::vector<Polynomial> IndexBounds::shape_of(const Polynomial& elements,
+                                              const Access& access) const {
+  if (auto windows = windows_.shape_of(elements, access.index)) return *windows;
   const auto factors = [](const Polynomial& p) -> std::optional<std::vector<std::string>> {
     if (p.terms().size() != 1 || p.terms()[0].coefficient != 1) return std::nullopt;
     std::vector<std::string> out;
@@ -491,6 +491,9 @@ std::set<std::string> extents_of_points(const model::KernelFacts& facts, const s
     }
   };
   for (const Access& access : facts.accesses) look(access.index);
+  model::ValueReader reader(facts);  // i / H * H + i % H has no H any more
+  for (const auto& [name, value] : declared_values(facts))
+    if (value != nullptr) look(reader.read(*value).full);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/init/index_sources.h"
+#include "experiments/init/window_extents.h"
 #include "moves/model/facts.h"
 
 namespace warpath {
@@ -23,8 +24,8 @@ class IndexBounds {
   [[nodiscard]] std::optional<model::Polynomial> end_of(const model::Access& access);
   /// The shape of a flat tensor with this many elements: the strides of the access are its inner
   /// extents.
-  [[nodiscard]] static std::vector<model::Polynomial> shape_of(const model::Polynomial& elements,
-                                                               const model::Access& access);
+  [[nodiscard]] std::vector<model::Polynomial> shape_of(const model::Polynomial& elements,
+                                                        const model::Access& access) const;
 
   /// The sizes that the index is computed from, where it cannot be followed; nullopt if it is made
   /// of values that no declaration gives.
@@ -60,7 +61,7 @@ class IndexBounds {
                                              const model::Access& access,
                                              int depth);
   bool by_declaration(model::Polynomial& p, const model::Access& access) const;
-  static bool by_launch(model::Polynomial& p);
+  bool by_launch(model::Polynomial& p) const;
   std::optional<model::Polynomial> largest(model::Polynomial p,
                                            const model::Access& access,
                                            int depth);
@@ -73,6 +74,7 @@ class IndexBounds {
   /// >= 0 in the loop's body: conditions of loops that count nothing.
   std::map<const model::Loop*, std::vector<model::Polynomial>> conditions_;
   DeclaredValues values_;
+  WindowExtents windows_;
   std::set<std::string> row_pointers_;
   std::set<std::int64_t> multiples_;
 };

@@ -119,6 +119,10 @@ bool moves_a_pointer(const model::KernelFacts& facts, const Loop& loop) {
   });
 }
 
+bool is_thread(const std::string& name) {
+  return name.starts_with("threadIdx.") || name.starts_with("blockIdx.");
+}
+
 bool is_launch_extent(const std::string& name) {
   return name.starts_with("blockDim.") || name.starts_with("gridDim.");
 }

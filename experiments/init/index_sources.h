@@ -33,6 +33,8 @@ using DeclaredValues = std::map<std::string, const model::Expr*>;
 /// grid's points is right for the first point of a thread alone.
 [[nodiscard]] bool moves_a_pointer(const model::KernelFacts& facts, const model::Loop& loop);
 
+/// threadIdx or blockIdx along an axis.
+[[nodiscard]] bool is_thread(const std::string& name);
 /// blockDim or gridDim along an axis.
 [[nodiscard]] bool is_launch_extent(const std::string& name);
 

@@ -226,6 +226,7 @@ class Drafting {
         question.multiples.merge(tiles_of(extent.exact ? *extent.exact : extent.step));
     }
     question.divisors = names_divided_by(source_);
+    question.windows = WindowExtents(facts).windows();
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
     question.given = integers_answered(options_.answers);

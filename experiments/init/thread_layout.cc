@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/base/ascii.h"
+#include "experiments/init/index_bounds.h"
 #include "experiments/init/index_sources.h"
 #include "moves/syntax/syntax_query.h"
 
@@ -333,8 +334,8 @@ class LayoutReader {
     return size - constant;
   }
 
-  /// No guard: the inner extents are strides, the outer one is a parameter that nothing else names,
-  /// or a size that the launch alone knows.
+  /// No guard: the inner extents are strides, or what the block's number is divided by; the outer
+  /// one is a parameter that nothing else names, or a size that the launch alone knows.
   void by_access(std::size_t axis) {
     GridExtent& out = layout_.grid[axis];
     const std::string block = with_axis("blockIdx", axis);
@@ -354,22 +355,20 @@ class LayoutReader {
           "no guard bounds " + block + "; " + *stride + ", the stride beside it, is taken");
     }
     out.step = step;
-    std::string size;
-    for (const KernelParameter& parameter : parameters_) {
-      if (integer(parameter.name) && !used_.contains(parameter.name) &&
-          !taken_.contains(parameter.name)) {
-        size = parameter.name;
-        break;
-      }
+    const auto outer = std::ranges::find_if(parameters_, [&](const KernelParameter& p) {
+      return integer(p.name) && !used_.contains(p.name) && !taken_.contains(p.name);
+    });
+    if (outer != parameters_.end()) {
+      taken_.insert(outer->name);
+      out.size = Polynomial::name(outer->name);
+    } else {
+      layout_.sizes.push_back(new_size(step.constant() == 1 ? "rows" : "points", axis));
+      out.size = Polynomial::name(layout_.sizes.back());
     }
-    taken_.insert(size);
-    if (size.empty()) {
-      size = new_size(step.constant() == 1 ? "rows" : "points", axis);
-      layout_.sizes.push_back(size);
-    }
-    out.size = Polynomial::name(size);
+    for (const std::string& inner : extents_of_points(facts_, kLaunchAxes[axis]))
+      if (integer(inner)) out.size = out.size * Polynomial::name(inner);
     assume(axis);
-    guess("grid", axis, "no guard bounds " + block + "; " + size + " is taken");
+    guess("grid", axis, "no guard bounds " + block + "; " + out.size.text() + " is taken");
   }
   /// 16 * N gives 16.
   [[nodiscard]] static Polynomial tile_of(const Polynomial& factor) {

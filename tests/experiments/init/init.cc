@@ -381,6 +381,10 @@ const std::map<std::string, std::string> kDescribed{
      "<min(ceil_div(count, BLOCK), 1024); BLOCK> in in[count] out out[count]"},
     {"half_types:add_half", "<ceil_div(n, BLOCK); BLOCK> in a[n] in b[n] out c[n]"},
     {"half_types:widen", "<ceil_div(n, BLOCK); BLOCK> in a[n] out c[n]"},
+    {"heads:scores",
+     "<ceil_div(length, BLOCK_X) x ceil_div(length, BLOCK_Y) x batch * heads; BLOCK_X x BLOCK_Y> "
+     "in q[batch * heads][length][width] in k[batch * heads][length][width] out "
+     "s[batch * heads][length][length]"},
     {"histogram:count_bytes", "<min(ceil_div(n, BLOCK), 1024); BLOCK> in data[n] inout bins[256]"},
     {"image_2d:to_grey",
      "<ceil_div(width, BLOCK_X) x ceil_div(height, BLOCK_Y); BLOCK_X x BLOCK_Y> in rgb[3 * height "
@@ -418,6 +422,11 @@ const std::map<std::string, std::string> kDescribed{
      "out out[width][height]"},
     {"untyped_shared:row_sums", "<rows; BLOCK> 8 * BLOCK B in x[rows][cols] out sums[rows]"},
     {"waits_in_guard:tail_sums", "<(n + 31) / 32; 32 x 8> in x[rows][n] out y[n]"},
+    {"valid_windows:convolve",
+     "<ceil_div(-cols + width + 1, BLOCK_X) x ceil_div(height - rows + 1, BLOCK_Y) x filters * "
+     "images; BLOCK_X x BLOCK_Y> in image[images][channels][height][width] in "
+     "filter[filters][channels][rows][cols] out "
+     "out[filters * images][height - rows + 1][-cols + width + 1]"},
     {"vector_loads:add4", "<ceil_div(n4, BLOCK); BLOCK> in a[n4][4] in b[n4][4] out c[n4][4]"},
 };
 

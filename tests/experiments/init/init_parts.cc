@@ -9,6 +9,7 @@
 #include "experiments/init/argument_sizes.h"
 #include "experiments/init/index_bounds.h"
 #include "experiments/init/index_coverage.h"
+#include "experiments/init/window_extents.h"
 #include "experiments/project/accessor_parameters.h"
 #include "experiments/project/constant_sizes.h"
 #include "experiments/project/host_launch.h"
@@ -39,7 +40,7 @@ class Reaches {
     IndexBounds bounds(facts_, {});
     const model::Access& access = *facts_.accesses_to(facts_.array_index(array)).back();
     std::string out;
-    for (const auto& extent : IndexBounds::shape_of(*bounds.end_of(access), access))
+    for (const auto& extent : bounds.shape_of(*bounds.end_of(access), access))
       out += "[" + extent.text() + "]";
     return out;
   }
@@ -64,6 +65,21 @@ TEST_CASE("an index reaches as far as its guard says") {
   CHECK(Reaches("float* y, int n, int c", kIndex + "if (i < n * c) y[i] = 0;").shape("y") ==
         "[c * n]");
   CHECK(Reaches("float* y, int n", kIndex + "if (i < n) y[n - 1 - i] = 0;").end("y") == "n");
+}
+
+TEST_CASE("places of a window that a guard bounds are extents") {
+  const std::string window =
+      "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "if (x >= W - 2 || y > H - R) return;\n";
+  const Reaches one("float* o, int H, int W, int R", window + "o[y * (W - 2) + x] = 0;");
+  CHECK(one.shape("o") == "[H - R + 1][W - 2]");
+  CHECK(WindowExtents(one.facts()).windows() == std::set<std::string>{"R"});
+  CHECK(Reaches("float* o, int H, int W, int R, int K",
+                window + "for (int k = 0; k < K; ++k) o[(k * (H - R + 1) + y) * (W - 2) + x] = 0;")
+            .shape("o") == "[K][H - R + 1][W - 2]");
+  // what no guard says may be negative
+  CHECK(Reaches("float* o, int n, int m", kIndex + "if (i < n) o[i * (n - m)] = 0;").end("o") ==
+        "?");
 }
 
 TEST_CASE("an index reaches as far as its loops go, and strides are inner extents") {
