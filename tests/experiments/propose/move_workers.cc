@@ -250,6 +250,29 @@ TEST_CASE("a program that is no worker is an environment error, not a failure of
 
 namespace {
 
+/// All moves count, and a variant's key alone decides its time.
+class AnyMoveRunner final : public Runner {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "any_move"; }
+  [[nodiscard]] DeviceFacts device() const override { return gpu(); }
+  void prepare(const KernelSpec& spec) override { workloads_ = spec.workloads; }
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
+    Outcome out;
+    out.status = Status::ok;
+    Rng rng(1, "time", request.key.low);
+    const double ns = 1000 * (1 + rng.uniform());
+    for (const Workload& workload : workloads_)
+      out.timings.push_back({.workload = workload.name,
+                             .samples_ns = {ns, ns, ns},
+                             .launch = {},
+                             .cache = "pretended"});
+    return out;
+  }
+
+ private:
+  std::vector<Workload> workloads_;
+};
+
 SessionResult searched(const std::filesystem::path& folder,
                        const char* isolation,
                        int builds,
@@ -257,9 +280,12 @@ SessionResult searched(const std::filesystem::path& folder,
                        bool faulty) {
   Plugins plugins;
   if (faulty) register_faulty_moves(plugins.moves);
+  plugins.runners.add("any_move", "test",
+                      [](const RunnerConfig&) { return std::make_unique<AnyMoveRunner>(); }, {},
+                      {.timings = "pretended timings", .evaluates = false});
   KernelRun planned{.spec = softmax(),
                     .options = {},
-                    .runner = {.name = "synthetic", .argument = "rugged"},
+                    .runner = {.name = "any_move", .argument = ""},
                     .folder = folder};
   planned.options.of<CudaOptions>().isolation = isolation;
   planned.options.run.budget_builds = builds;
