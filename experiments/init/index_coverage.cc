@@ -9,7 +9,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::int64_t kMostPoints = 300'000;
+constexpr std::int64_t kMostPoints = 4 * kMostFollowed;
 
 /// Steps through the threads and loops on which the index of a store or its guards depend.
 class StoreWalk {
@@ -127,7 +127,7 @@ bool writes_all(const model::KernelFacts& facts,
                 int array,
                 std::int64_t elements,
                 const Bindings& numbers) {
-  if (elements < 1 || elements > kMostPoints) return false;
+  if (elements < 1 || elements > kMostFollowed) return false;
   std::vector<bool> seen(static_cast<std::size_t>(elements));
   std::vector<Store> stores;
   for (const model::Access* const access : facts.accesses_to(array))

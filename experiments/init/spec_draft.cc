@@ -243,7 +243,7 @@ class Drafting {
   /// What the sizes must not exceed: elements of tensors, blocks along y and z, blocks in all,
   /// dynamic shared memory.
   std::vector<SizeLimit> limits(const DraftTensors& tensors) const {
-    constexpr std::int64_t kMostElements[] = {std::int64_t{1} << 26U, std::int64_t{1} << 20U};
+    constexpr std::int64_t kMostElements[] = {std::int64_t{1} << 26U, kMostFollowed};
     constexpr std::int64_t kMostShared = 48 << 10;
     constexpr std::int64_t kMostBlocks[] = {std::int64_t{1} << 24U, std::int64_t{1} << 14U};
     std::vector<SizeLimit> out;

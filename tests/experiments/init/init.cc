@@ -364,7 +364,7 @@ const std::map<std::string, std::string> kDescribed{
      "labels[points] out picked[points]"},
     {"constant_filter:convolve", "<ceil_div(n, BLOCK); BLOCK> in in[n] out out[n]"},
     {"constant_grid:add_quads",
-     "<blocks; 256> in a[4 * 256 * blocks] in b[4 * 256 * blocks] inout c[4 * 256 * blocks]"},
+     "<blocks; 256> in a[4 * 256 * blocks] in b[4 * 256 * blocks] out c[4 * 256 * blocks]"},
     {"csr_spmv:spmv",
      "<ceil_div(rows, BLOCK); BLOCK> in row_ptr[rows + 1] in col[8 * rows]->x in val[8 * rows] in "
      "x[x_rows] out y[rows]"},
