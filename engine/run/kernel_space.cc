@@ -344,9 +344,11 @@ float KernelSpace::largest_prior(NodeId node) {
 }
 
 std::shared_ptr<KernelSpace::Actions> KernelSpace::open_actions(NodeId id) {
-  was_opened_.resize(size());
-  if (!was_opened_[index(id)]) opened_.push_back(id);
-  was_opened_[index(id)] = true;
+  if (parts_.notes_opened) {
+    was_opened_.resize(size());
+    if (!was_opened_[index(id)]) opened_.push_back(id);
+    was_opened_[index(id)] = true;
+  }
   if (auto known = actions_.find(id)) return known;
   const Context held = this->context(id);
   const ProposalContext& context = held.context;

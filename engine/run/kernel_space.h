@@ -45,6 +45,7 @@ class KernelSpace final : public VariantSpace {
     /// only moves of tunables can change what is evaluated
     bool only_tunables = false;
     std::set<std::string, std::less<>> without = {};  ///< moves whose proposals are ignored
+    bool notes_opened = false;                        ///< for take_opened(); otherwise it has none
     /// Runner::draft of each; empty: nothing can be drafted
     Drafter draft = {};
     /// receives, while a node is opened, the weights that a learning prior gave there

@@ -64,6 +64,7 @@ class Session final : private CampaignHost {
             .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
             .only_tunables = setup_.runner.only_tunables(),
             .without = move_names(options_.run.without_moves),
+            .notes_opened = !setup_.late.empty(),
             .draft = drafter_of(setup_.runner, spec_, abandon_),
             .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
         [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });

@@ -21,8 +21,8 @@ bool SessionExchange::waiting() const {
 
 bool SessionExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) {
   arrived_ = false;
-  const std::vector<NodeId> opened = space_.take_opened();
   if (late_.empty()) return true;
+  const std::vector<NodeId> opened = space_.take_opened();
   // In an order that a resumed session finds again.
   for (const NodeId node : std::set<NodeId>(opened.begin(), opened.end())) offer(node, remaining);
   if (deterministic_ && waiting()) return false;

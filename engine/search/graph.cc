@@ -33,6 +33,8 @@ bool same_bits(double a, double b) {
 
 }  // namespace
 
+static_assert(NodeId{KeyTable::kNone} == kNoNode);
+
 NodeId Graph::find(const Hash128& key) const {
   return NodeId{keys_.find(key)};
 }

@@ -48,6 +48,8 @@ class DraftTensors {
   /// Integers that are strides and nothing else, and the extent of what lies within them.
   [[nodiscard]] std::map<std::string, std::string> strides();
   [[nodiscard]] std::size_t rank() const;  ///< most of them in one product
+  /// Integers that guards take away from others: WindowExtents::windows.
+  [[nodiscard]] std::set<std::string> windows() const { return bounds_.windows().windows(); }
   [[nodiscard]] const std::set<std::int64_t>& multiples() const { return bounds_.multiples(); }
   /// True if a tensor has an element for each block or thread, so that their number is part of the
   /// contract.

@@ -44,6 +44,7 @@ class IndexBounds {
   /// Arrays whose values say where a loop begins and ends: row pointers. Their largest value itself
   /// is `range_name`.
   [[nodiscard]] const std::set<std::string>& row_pointers() const { return row_pointers_; }
+  [[nodiscard]] const WindowExtents& windows() const { return windows_; }
   /// Constants that sizes should be multiples of: widths of tiles in unguarded loops.
   [[nodiscard]] const std::set<std::int64_t>& multiples() const { return multiples_; }
 

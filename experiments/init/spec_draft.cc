@@ -16,7 +16,6 @@
 #include "experiments/init/thread_layout.h"
 #include "experiments/init/usual_tolerance.h"
 #include "experiments/init/whole_extents.h"
-#include "experiments/init/window_extents.h"
 #include "experiments/project/foreign_names.h"
 #include "experiments/project/kernel_signature.h"
 #include "experiments/project/kernel_text.h"
@@ -228,7 +227,7 @@ class Drafting {
         question.multiples.merge(tiles_of(extent.exact ? *extent.exact : extent.step));
     }
     question.divisors = names_divided_by(source_);
-    question.windows = WindowExtents(facts).windows();
+    question.windows = tensors.windows();
     question.rank = tensors.rank();
     step_ = size_step(question.multiples);
     question.given = integers_answered(options_.answers);
