@@ -9,7 +9,7 @@ import re
 from measurements.common import Failed, ROOT, digits, expect, names, places_of, run, write_result
 
 RESULT = "docs/results"
-STUDIES = "selection backup_beta widening first_play sharing in_flight moves graph_strategies late".split()
+STUDIES = "selection backup_beta widening first_play landscapes in_flight moves graph_strategies late".split()
 COMPARED = {"behind_first": "difference", "behind_low": "difference_low", "behind_high": "difference_high", "p": "p", "to95_ratio": "to95_ratio",
             "to95_low": "to95_ratio_low", "to95_high": "to95_ratio_high"}
 
