@@ -59,7 +59,7 @@ def section(path):
     listed = "; ".join(f"{name} {cell(value)}" for name, value in known[:MOST_FIGURES])
     lines = ["", f"## {path.stem}", "", f"`{result['command']}` at {result['revision'][:12]}, {result['date'][:10]}; {result['device']}. [File](results/{path.name}), "
              f"{len(result['rows'])} rows.", "", listed + (f"; {len(known) - MOST_FIGURES} more." if len(known) > MOST_FIGURES else ".")]
-    return lines + ([line for rows in tables.values() for line in table(rows, 8, 9)] if tables else table(rows))
+    return lines + ([line for rows in tables.values() for line in table(rows, 6, 8)] if tables else table(rows))
 
 
 def measure(args):
