@@ -91,6 +91,7 @@ SHARED = {
     "seeds": {"type": seeds, "metavar": "N|N,N", "help": "10: 1 to 10; 3,7: these; 3,3: this one"},
     "seconds": {"type": float, "metavar": "S", "help": "of each search"},
     "limit": {"type": float, "metavar": "S", "help": "no part is begun after so many seconds"},
+    "left": {"action": "store_true", "help": "only what the file does not have of the same revision"},
     "python": {"default": "python3", "help": "with the libraries to compare with"},
 }
 
@@ -378,10 +379,16 @@ def with_others(path, rows, kernels):
 
 
 def with_same_revision(path, own, *keys):
-    """These rows and the file's others of the same revision, told apart and ordered by the values of `keys`."""
+    """These rows and the file's others of the same revision, told apart and ordered by the values of `keys`. None in place of a row is left out."""
     before = json.loads(path.read_text())["rows"] if path.exists() else []
-    rows = {tuple(r[key] for key in keys): r for r in before + own if r["revision"] == revision()}
+    rows = {tuple(r[key] for key in keys): r for r in before + own if r and r["revision"] == revision()}
     return [rows[key] for key in sorted(rows)]
+
+
+def tasks_of(args, tasks, *keys):
+    """Of these, tuples of the values of `keys`, with --left those that the file has no row of the same revision of."""
+    known = {tuple(r[key] for key in keys) for r in with_same_revision(args.output, [], *keys)} if args.left else set()
+    return [task for task in tasks if task not in known]
 
 
 def write_result(path, figures, rows, **head):

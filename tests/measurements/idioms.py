@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from measurements.common import (DATA, PAIRS_ALONE, Failed, digits, expect, fresh, geometric_mean, last_line, median, on, one_of, places, read_lines, revision, run, say, shared,
-                                 spread, time_is_over, with_same_revision, write_result)
+                                 spread, tasks_of, time_is_over, with_same_revision, write_result)
 
 MORE = "both, warpath run and evaluate"
 IDIOMS = DATA / "idioms"
@@ -16,7 +16,7 @@ IDIOMS = DATA / "idioms"
 
 def options(parser):
     parser.add_argument("--folder", type=Path, default=IDIOMS, help="the folder of the kernels (tests/data/idioms)")
-    shared(parser, "gpus", "kernels", seeds="3", seconds=60.0, limit=None)
+    shared(parser, "gpus", "kernels", "left", seeds="3", seconds=60.0, limit=None)
 
 
 def searched(args, kernel, seed, gpu):
@@ -86,8 +86,12 @@ def measure(args):
         seed, kernel = task
         return say(f"the time is over: {kernel}, seed {seed} is left out") if time_is_over(args) else compared(args, kernel, seed, gpu)
 
+    def write(own):
+        rows = with_same_revision(args.output, own, "kernel", "seed")
+        write_result(args.output, figures(rows), rows)
+
     # By seeds: a call that is cut off has some of every kernel.
-    own = [row for row in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], places(args)) if row]
-    rows = with_same_revision(args.output, own, "kernel", "seed")
-    write_result(args.output, figures(rows), rows)
-    return all(r["expert_over_ours"] for r in own)
+    tasks = tasks_of(args, [(seed, kernel) for seed in args.seeds for kernel in kernels], "seed", "kernel")
+    own = spread(one, tasks, places(args), write)
+    write(own)
+    return all(r and r["expert_over_ours"] for r in own)

@@ -10,8 +10,8 @@ import csv
 import json
 import math
 
-from measurements.common import (Failed, digits, fresh, last_line, log_lines, names, on, one_of, places, revision, run, say, shared, spread, time_is_over,
-                                 with_same_revision, write_result)
+from measurements.common import (Failed, digits, fresh, last_line, log_lines, names, on, one_of, places, revision, run, say, shared, spread, tasks_of,
+                                 time_is_over, with_same_revision, write_result)
 from measurements.search_deep import interval
 
 MORE = "warpath run"
@@ -19,7 +19,7 @@ MARKS = (100, 1000)  # builds
 
 
 def options(parser):
-    shared(parser, "gpus", "runner", "specs", "kernels", seeds="5", seconds=30.0, limit=None)
+    shared(parser, "gpus", "runner", "specs", "kernels", "left", seeds="5", seconds=30.0, limit=None)
     parser.add_argument("--strategies", default=["auto", "beam", "ils"], type=names, metavar="NAME,NAME",
                         help="the first is compared with the others; NAME+PRIOR is one with another prior")
 
@@ -119,9 +119,11 @@ def measure(args):
         seed, kernel, strategy = task
         return say(f"the time is over: {kernel}, seed {seed}, {strategy} is left out") if time_is_over(args) else row(args, specs[kernel], seed, strategy, gpu)
 
-    tasks = [(seed, kernel, strategy) for seed in args.seeds for kernel in kernels for strategy in args.strategies]
-    own = [found for found in spread(one, tasks, places(args)) if found]
-    rows = with_same_revision(args.output, own, "kernel", "seed", "strategy")
-    rows = with_to_95(rows, args.seconds)
-    write_result(args.output, figures(rows, args.strategies), rows)
-    return len(own) == len(tasks)
+    def write(own):
+        rows = with_to_95(with_same_revision(args.output, own, "kernel", "seed", "strategy"), args.seconds)
+        write_result(args.output, figures(rows, args.strategies), rows)
+
+    tasks = tasks_of(args, [(seed, kernel, strategy) for seed in args.seeds for kernel in kernels for strategy in args.strategies], "seed", "kernel", "strategy")
+    own = spread(one, tasks, places(args), write)
+    write(own)
+    return all(own)

@@ -7,15 +7,15 @@ stay in the file if they are of the same revision. Exit code 1 where a search en
 import copy
 import json
 
-from measurements.common import (Failed, digits, fresh, geometric_mean, last_line, on, one_of, places, revision, run, say, shared, spread, time_is_over,
-                                 with_same_revision, write_result)
+from measurements.common import (Failed, digits, fresh, geometric_mean, last_line, on, one_of, places, revision, run, say, shared, spread, tasks_of,
+                                 time_is_over, with_same_revision, write_result)
 
 MORE = "warpath run"
 LEAST = 0.95
 
 
 def options(parser):
-    shared(parser, "gpus", "runner", "specs", "kernels", seeds="1", seconds=30.0, limit=None)
+    shared(parser, "gpus", "runner", "specs", "kernels", "left", seeds="1", seconds=30.0, limit=None)
 
 
 def two_sizes(path, target):
@@ -76,10 +76,13 @@ def measure(args):
         seed, kernel = task
         return say(f"the time is over: {kernel}, seed {seed} is left out") if time_is_over(args) else row(args, specs[kernel], seed, gpu)
 
-    tasks = [(seed, kernel) for seed in args.seeds for kernel in kernels]
-    own = [found for found in spread(one, tasks, places(args)) if found]
-    rows = with_same_revision(args.output, own, "kernel", "seed")
-    ratios = [r["ratio"] for r in rows]
-    write_result(args.output, {"searches": 2 * len(rows), "geomean": digits(geometric_mean(ratios)), "least": min(ratios, default=None),
-                               "least_kernel": min(rows, key=lambda r: r["ratio"], default={}).get("kernel")}, rows)
-    return len(own) == len(tasks) and (geometric_mean(ratios) or 0) >= LEAST
+    def write(own):
+        rows = with_same_revision(args.output, own, "kernel", "seed")
+        ratios = [r["ratio"] for r in rows]
+        write_result(args.output, {"searches": 2 * len(rows), "geomean": digits(geometric_mean(ratios)), "least": min(ratios, default=None),
+                                   "least_kernel": min(rows, key=lambda r: r["ratio"], default={}).get("kernel")}, rows)
+        return geometric_mean(ratios) or 0
+
+    tasks = tasks_of(args, [(seed, kernel) for seed in args.seeds for kernel in kernels], "seed", "kernel")
+    own = spread(one, tasks, places(args), write)
+    return all(own) and write(own) >= LEAST
