@@ -1,9 +1,10 @@
 #pragma once
 
 #include "engine/portable/family_comparisons.h"
-#include "engine/portable/family_offsets.h"
+#include "engine/portable/family_integers.h"
 #include "engine/portable/family_range_end.h"
 #include "engine/portable/family_rule.h"
+#include "engine/portable/family_structure.h"
 #include "engine/portable/nudge.h"
 #include "engine/portable/random.h"
 
@@ -46,118 +47,6 @@ inline double family_growth(InputFamily family, DType dtype) {
   }
 }
 
-/// Number of kinds of the family's structure that differ in a tensor of the rule's type and shape.
-/// Those of InputFamily::zero_block are, for each kind of zero region, its positions.
-inline int structure_forms(const FamilyRule& rule) {
-  switch (rule.family) {
-    case InputFamily::permutation:
-      return rule.row > 1 ? 2 : 1;
-    case InputFamily::ascending:
-      return rule.row < 2                                                    ? 1
-             : rule.arrangement == Arrangement::offsets && rule.elements > 2 ? 4
-                                                                             : 2;
-    case InputFamily::triangular:
-      return rule.lines > 2 && rule.row > 2 ? 3 : rule.lines > 1 ? 2 : 1;
-    case InputFamily::alike:
-      return rule.lines > 1 && rule.row > 1 ? 3 : 2;
-    case InputFamily::one_value:
-      return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
-    case InputFamily::extremes:
-      return 3;
-    case InputFamily::half_copy:
-      return rule.row > 1 && rule.lines == rule.row     ? is_floating(rule.dtype) ? 5 : 4
-             : rule.row > 1 && rule.elements > rule.row ? 2
-                                                        : 1;
-    case InputFamily::repeated_tile:
-      return rule.row > 1 && rule.lines > 1 ? 3 : 1;
-    case InputFamily::zero_block:
-      return rule.row > 1 && rule.lines > 1 ? 9 : 3;
-    default:
-      return 1;
-  }
-}
-
-inline int form_of(const FamilyRule& rule) {
-  return rule.form % structure_forms(rule);
-}
-
-/// Element `i` is an exception to the rule's structure.
-inline bool is_odd(const FamilyRule& rule, Word i) {
-  return i == rule.odd ||
-         (rule.odd_group > 0 &&
-          i % rule.odd_group == random_word(rule.seed, i / rule.odd_group, 11) % rule.odd_group);
-}
-
-/// The lines and columns of a matrix selected by a rule.
-struct FamilyBox {
-  Word first_line, lines, first_column, columns;
-};
-
-/// A range of a quarter to a half of `extent`, beginning at [0, anywhere between, as late as
-/// possible].
-inline void family_run(
-    const FamilyRule& rule, Word which, Word extent, int place, Word& first, Word& length) {
-  length = extent / 4 + 1 + family_draw(rule, which, extent / 4 + 1);
-  if (length > extent) length = extent;
-  const Word last = extent - length;
-  first = place == 0               ? 0
-          : place == 2 || last < 2 ? last
-                                   : 1 + family_draw(rule, which + 1, last - 1);
-}
-
-/// The region of InputFamily::zero_block.
-inline FamilyBox zero_box(const FamilyRule& rule) {
-  const int form = form_of(rule), place = form % 3;
-  const bool by_lines = rule.row < 2 || (rule.lines > 1 && form / 3 != 1),
-             by_columns = !by_lines || form / 3 == 2;
-  FamilyBox box{0, rule.lines, 0, rule.row};
-  if (by_lines) family_run(rule, 1, rule.lines, place, box.first_line, box.lines);
-  if (by_columns) family_run(rule, 3, rule.row, place, box.first_column, box.columns);
-  return box;
-}
-
-/// A power of two from 8 to 64, at most half of `extent`; `extent` itself if that is less than 2.
-inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
-  if (extent < 2) return extent;
-  Word tile = Word{8} << family_draw(rule, which, 4);
-  while (tile > extent / 2) tile /= 2;
-  return tile;
-}
-
-/// The element whose own value element `i` takes: itself, except in families of own values. An
-/// element that others read is its own source, and keeps its value.
-inline Word family_source(const FamilyRule& rule, Word i) {
-  switch (rule.family) {
-    case InputFamily::constant:
-    case InputFamily::one_value:
-      return mix(rule.seed) % rule.elements;
-    case InputFamily::repeated_tile: {
-      const Word column = i % rule.row, line = i / rule.row % rule.lines,
-                 first = i - line * rule.row - column;
-      const bool beside = form_of(rule) != 1, below = form_of(rule) != 0 || rule.row < 2;
-      const Word tile_lines = below ? tile_extent(rule, 1, rule.lines) : rule.lines;
-      const Word tile_columns = beside ? tile_extent(rule, 3, rule.row) : rule.row;
-      return first + line % tile_lines * rule.row + column % tile_columns;
-    }
-    case InputFamily::half_copy: {
-      if (rule.row > 1 && form_of(rule) == 0) {
-        const Word half = rule.row / 2, column = i % rule.row;
-        return column >= half && column < 2 * half ? i - half : i;
-      }
-      if (form_of(rule) > 1) {
-        const Word column = i % rule.row, line = i / rule.row % rule.lines,
-                   first = i - line * rule.row - column;
-        const Word across = column < line ? first + column * rule.row + line : i;
-        return form_of(rule) == 3 ? first + (column + rule.row - line) % rule.row : across;
-      }
-      const Word half = rule.elements / 2;
-      return i >= half && i < 2 * half ? i - half : i;
-    }
-    default:
-      return i;
-  }
-}
-
 /// True if element `i` of InputFamily::not_a_number is NaN.
 inline bool is_missing(const FamilyRule& rule, Word i) {
   constexpr Word kFew = 64;
@@ -166,92 +55,6 @@ inline bool is_missing(const FamilyRule& rule, Word i) {
   return kind == 0   ? random_word(rule.seed, i, 3) % kFew == 0
          : kind == 1 ? i % rule.row == 0
                      : kind == 2;
-}
-
-/// The value of an integer type whose bits are counted from 0 by `code`.
-inline double coded_value(const FamilyRule& rule, Word code) {
-  const double span = rule.greatest - rule.least + 1;
-  const double x = static_cast<double>(code % static_cast<Word>(span));
-  return x > rule.greatest ? x - span : x;
-}
-
-/// Integers that count upwards and begin again at the rule's least value: from any of its values
-/// or, but for one element, from 0 where that is one, as the places of a copy.
-inline double consecutive_value(const FamilyRule& rule, Word i) {
-  const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
-  const bool from_zero = rule.odd != kNoElement && rule.holds_zero;
-  const Word first = from_zero ? static_cast<Word>(-rule.least) : family_draw(rule, 5, span);
-  const Word elsewhere = is_odd(rule, i) && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
-  return rule.least + static_cast<double>((first + i % rule.row + elsewhere) % span);
-}
-
-/// All digits of four bits are `digit`.
-inline double digits_value(const FamilyRule& rule, Word digit) {
-  return coded_value(rule, 0x1111111111111111ULL * digit);
-}
-
-/// Element `i` of InputFamily::extremes.
-inline double extreme_value(const FamilyRule& rule, Word i, double own) {
-  const Word bits = random_word(rule.seed, i, 3);
-  if (form_of(rule) != 0) {
-    // Beside each other lie two of the same sum, so that those of lines are equal.
-    const double span = rule.greatest - rule.least + 1, most = span < 4 ? span - 1 : 3;
-    const Word second = i % rule.row % 2;
-    const auto drawn = static_cast<double>(random_word(rule.seed, i - second, 3) %
-                                           (static_cast<Word>(most) + 1)),
-               step = second != 0 ? most - drawn : drawn;
-    return form_of(rule) == 1 ? rule.greatest - step : rule.least + step;
-  }
-  if (bits % 2 == 0 || rule.least == rule.greatest) return own;
-  const Word kind = bits / 2 % 8;
-  if (kind < 6 || !rule.holds_all) {
-    const double least = rule.least, greatest = rule.greatest;
-    const Word which = bits / 16 % 8;
-    if (which < 2) return least;
-    if (which < 4) return greatest;
-    if (which == 4) return least + 1;
-    if (which == 5) return greatest - 1;
-    if (!rule.holds_zero) return own;
-    return which == 6 || !rule.holds_all ? 0 : least < 0 ? -1 : 1;
-  }
-  const Word width = width_of(rule.dtype), drawn = random_word(rule.seed, i * width / 16, 4),
-             code = (drawn & 1U) != 0 ? 0x1111111111111111ULL * (drawn / 2 % 16)
-                                      : Word{1} << drawn / 2 % (8 * width);
-  return coded_value(rule, kind == 6 ? code : code + bits / 16 % 3 - 1);
-}
-
-/// The next element of the line or, of its last one, the one before.
-inline Word neighbour(const FamilyRule& rule, Word i) {
-  return rule.row < 2 ? i : i % rule.row + 1 < rule.row ? i + 1 : i - 1;
-}
-
-/// Element `i` of another arrangement. The odd element of a permutation has exchanged places with
-/// its neighbour; of offsets it is the one that is not where even ranges begin.
-inline double arranged_value(const FamilyRule& rule, Word i) {
-  const bool first = form_of(rule) == 0;
-  if (rule.arrangement == Arrangement::permutation) {
-    const bool exchanged =
-        rule.odd != kNoElement && (i == rule.odd || i == neighbour(rule, rule.odd));
-    if (exchanged) i = i == rule.odd ? neighbour(rule, i) : rule.odd;
-    const Word column = i % rule.row,
-               shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
-    return static_cast<double>(rule.family == InputFamily::identity ? column
-                               : first                              ? (column + shift) % rule.row
-                                                                    : rule.row - 1 - column);
-  }
-  const Word ranges = rule.elements - 1;
-  if (i >= ranges) return rule.greatest;
-  if (const int form = form_of(rule); form > 1) return lopsided_offset(rule, i, form == 2);
-  if (rule.odd != kNoElement) {
-    const double even = even_offset(rule, i);
-    if (i != rule.odd || i == 0) return even;
-    if (first) return even_offset(rule, i - 1);
-    return even < even_offset(rule, i + 1) ? even + 1 : even;
-  }
-  constexpr Word kOneOf = 8;
-  const double share =
-      static_cast<double>(first ? i - i % kOneOf : i) / static_cast<double>(ranges);
-  return floor(rule.greatest * (first ? share : share * share));
 }
 
 /// The exception to a line of InputFamily::ascending: greater than all in it, or less.
