@@ -19,6 +19,11 @@ inline int huge_exponent(DType dtype) {
   return width_of(dtype) == 2 ? 4 : 10;
 }
 
+/// Of InputFamily::outlier.
+inline double outlier_factor(DType dtype) {
+  return width_of(dtype) == 2 ? 0x1p4 : 0x1p28;
+}
+
 /// Approximate factor by which values of a family may exceed those of the declared rule.
 inline double family_growth(InputFamily family, DType dtype) {
   switch (family) {
@@ -41,6 +46,7 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::peaked:
     case InputFamily::opposed:
     case InputFamily::other_scalars:
+    case InputFamily::lined_up:
       return 16;
     default:
       return 1;
@@ -216,6 +222,31 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
       break;
     case InputFamily::not_a_number:
       if (is_missing(rule, i)) x = double_of(0x7ff8000000000000ULL);
+      break;
+    case InputFamily::outlier:
+      if (is_one_of_line(rule, i)) x = own * outlier_factor(rule.dtype);
+      break;
+    case InputFamily::lined_up: {
+      constexpr Word kOf = 8;
+      Word apart = 1;
+      while (apart * 2 * kOf <= rule.row) apart *= 2;
+      if (column % apart == family_draw(rule, 8, apart)) x = own + 16 * rule.scale;
+      break;
+    }
+    case InputFamily::regular:
+      switch (form_of(rule)) {
+        case 0:
+        case 1: {
+          const bool is_zero = column % 2 == static_cast<Word>(form_of(rule));
+          if (is_zero && (is_floating(rule.dtype) || rule.holds_zero)) x = 0;
+          break;
+        }
+        case 5:
+          x = evenly_spaced(rule, i);
+          break;
+        default:
+          x = source;
+      }
       break;
     case InputFamily::other_scalars:
       if (own == 0) x = sign * (unit(bits) + 0.5) * rule.scale;

@@ -14,12 +14,17 @@ inline double coded_value(const FamilyRule& rule, Word code) {
 }
 
 /// Integers that count upwards and begin again at the rule's least value: from any of its values
-/// or, but for one element, from 0 where that is one, as the places of a copy.
+/// or, but for one element, from 0 where that is one, as the places of a copy. In form 1 each is
+/// one less than its place, and the first is the least.
 inline double consecutive_value(const FamilyRule& rule, Word i) {
   const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
   const bool from_zero = rule.odd != kNoElement && rule.holds_zero;
   const Word first = from_zero ? static_cast<Word>(-rule.least) : family_draw(rule, 5, span);
   const Word elsewhere = is_odd(rule, i) && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
+  if (form_of(rule) == 1) {
+    const Word before = i % rule.row > 0 ? i % rule.row - 1 : 0;
+    return rule.least + static_cast<double>((before + elsewhere) % span);
+  }
   return rule.least + static_cast<double>((first + i % rule.row + elsewhere) % span);
 }
 
@@ -50,7 +55,7 @@ inline double extreme_value(const FamilyRule& rule, Word i, double own) {
     if (which == 4) return least + 1;
     if (which == 5) return greatest - 1;
     if (!rule.holds_zero) return own;
-    return which == 6 || !rule.holds_all ? 0 : least < 0 ? -1 : 1;
+    return which == 6 ? 0 : least < 0 ? -1 : greatest > 0 ? 1 : 0;
   }
   const Word width = width_of(rule.dtype), drawn = random_word(rule.seed, i * width / 16, 4),
              code = (drawn & 1U) != 0 ? 0x1111111111111111ULL * (drawn / 2 % 16)

@@ -60,6 +60,12 @@ enum class InputFamily : int {
   /// NaN: one element in 64 of some lines, the first of others, all of others; in form 1 all. For
   /// kernels that look for it (looks_for_nan()).
   not_a_number,
+  /// one element of each line, of long ones one of each 1024, times 2^28; 16-bit types: 2^4. What
+  /// is added and taken away again, such as a running sum of a window, loses the others by it.
+  outlier,
+  /// some eight elements of each line, a power of two apart, plus 16 * scale: a thread that has
+  /// every so many elements has all of the largest
+  lined_up,
   // Near the ends of the type's range, floating-point types only. Form 1 has the same digits
   // near 1.
   vast,       ///< so large that sums of squares fit: times 2^48; float64: 2^500, float16: 2^5
@@ -83,7 +89,8 @@ enum class InputFamily : int {
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.
   /// 1 where line and column are equal, otherwise 0; integers: consecutive along the last
-  /// dimension and modulo their range, from anywhere in it or, but for one element, from 0
+  /// dimension and modulo their range, [from anywhere in it or, but for one element, from 0; each
+  /// the place before its own, so that all are one chain]
   identity,
   permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
   triangular,   ///< 0 [above, below, above and below but for one beside] the diagonal
@@ -103,6 +110,10 @@ enum class InputFamily : int {
   low_rank,  ///< a column times a row
   /// [ascending, descending] along the last dimension; integers: through their range
   ascending,
+  /// in every line [zeros in every other column, from the first, from the second; two neighbours,
+  /// three of four equal; the second half the first, mirrored] and, of floating-point numbers,
+  /// [all at equal distances]
+  regular,
   /// the same values in all tensors, every other one of which has [nothing changed, the sign
   /// changed, lines and columns exchanged]
   alike,

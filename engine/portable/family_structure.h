@@ -10,8 +10,12 @@ namespace warpath::portable {
 /// Those of InputFamily::zero_block are, for each kind of zero region, its positions.
 inline int structure_forms(const FamilyRule& rule) {
   switch (rule.family) {
+    case InputFamily::identity:
+      return is_floating(rule.dtype) || rule.arrangement != Arrangement::none ? 1 : 2;
     case InputFamily::permutation:
       return rule.row > 1 ? 2 : 1;
+    case InputFamily::regular:
+      return rule.row < 4 ? 1 : is_floating(rule.dtype) ? 6 : 5;
     case InputFamily::ascending:
       return rule.row < 2                                                    ? 1
              : rule.arrangement == Arrangement::offsets && rule.elements > 2 ? 4
@@ -113,9 +117,33 @@ inline Word family_source(const FamilyRule& rule, Word i) {
       const Word half = rule.elements / 2;
       return i >= half && i < 2 * half ? i - half : i;
     }
+    case InputFamily::regular: {
+      const Word column = i % rule.row, first = i - column, half = (rule.row + 1) / 2;
+      switch (form_of(rule)) {
+        case 2:
+          return i - column % 2;
+        case 3:
+          return column % 4 < 3 ? i - column % 4 : i;
+        case 4:
+          return column < half ? i : first + rule.row - 1 - column;
+        default:
+          return i;
+      }
+    }
     default:
       return i;
   }
+}
+
+/// Element `i` of a line of InputFamily::regular whose elements lie at equal distances, exactly.
+inline double evenly_spaced(const FamilyRule& rule, Word i) {
+  const bool bounded = rule.low < rule.high;
+  double step = power_below(bounded ? rule.high - rule.low : rule.scale);
+  for (Word columns = 1; columns < rule.row; columns *= 2) step *= 0.5;
+  const double first = bounded            ? rule.low
+                       : rule.nonnegative ? 0
+                                          : -step * static_cast<double>(rule.row / 2);
+  return first + step * static_cast<double>(i % rule.row);
 }
 
 }  // namespace warpath::portable

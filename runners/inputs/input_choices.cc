@@ -61,6 +61,8 @@ std::vector<int> forms(const FamilyChoice& choice,
     numbers_beside = numbers_beside || (!choice.has(i) && portable::is_floating(rules[i].dtype));
   }
   if (beside == Beside::special_numbers && !numbers_beside) return {};
+  // Who takes it for granted is seen where one element is another.
+  if (choice.family == InputFamily::regular && beside == Beside::nothing) return {};
   std::vector<int> out;
   for (int form = 0; form < count; ++form) {
     constexpr int kPlaces = 3;
@@ -88,6 +90,12 @@ std::vector<std::pair<FamilyChoice::Of, std::uint8_t>> targets(std::size_t tenso
     return out;
   }
   return {{Of::even_ones, std::uint8_t{0}}, {Of::odd_ones, std::uint8_t{0}}};
+}
+
+/// All tensors have the structure at once: equal elements hide nothing in another one, as zeros do,
+/// and who looks for them may look everywhere.
+bool is_of_all(InputFamily family, int form) {
+  return family == InputFamily::alike || (family == InputFamily::regular && form > 1);
 }
 
 constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"};
@@ -119,6 +127,15 @@ std::string form_name(InputFamily family, int form) {
              : form == 2 ? "across the diagonal"
              : form == 3 ? "of the line before, moved on by one"
                          : "across the diagonal, the sign changed";
+    case InputFamily::identity:
+      return first ? "" : "each the place before";
+    case InputFamily::regular:
+      return first       ? "even columns 0"
+             : form == 1 ? "odd columns 0"
+             : form == 2 ? "two neighbours equal"
+             : form == 3 ? "three of four equal"
+             : form == 4 ? "mirrored"
+                         : "at equal distances";
     case InputFamily::alike:
       return first ? "" : form == 1 ? "the sign changed" : "lines and columns exchanged";
     case InputFamily::ascending:
@@ -188,10 +205,11 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
 }
 
 std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload) {
-  constexpr InputFamily kStructures[] = {
-      InputFamily::identity,   InputFamily::repeated_tile, InputFamily::zero_block,
-      InputFamily::half_copy,  InputFamily::one_value,     InputFamily::permutation,
-      InputFamily::triangular, InputFamily::low_rank,      InputFamily::ascending};
+  constexpr InputFamily kStructures[] = {InputFamily::identity,   InputFamily::repeated_tile,
+                                         InputFamily::zero_block, InputFamily::half_copy,
+                                         InputFamily::one_value,  InputFamily::permutation,
+                                         InputFamily::triangular, InputFamily::low_rank,
+                                         InputFamily::ascending,  InputFamily::regular};
   std::vector<FamilyChoice> out;
   if (!no_other_inputs(spec).empty()) return out;
   for (const Beside beside : {Beside::but_for_one, Beside::but_for_one_of_each,
@@ -209,6 +227,7 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
                             .against_specials = beside == Beside::special_numbers};
         std::size_t round = 0;
         for (const int form : forms(choice, beside, changed)) {
+          if (is_of_all(family, form)) continue;
           choice.form = form;
           if (rounds.size() <= round) rounds.emplace_back();
           rounds[round++].push_back(choice);
@@ -216,14 +235,16 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
       }
     }
     for (const auto& round : rounds) out.insert(out.end(), round.begin(), round.end());
-    if (beside != Beside::special_numbers) {
-      FamilyChoice choice{.family = InputFamily::alike,
+    for (const InputFamily family : {InputFamily::alike, InputFamily::regular}) {
+      if (beside == Beside::special_numbers) continue;
+      FamilyChoice choice{.family = family,
                           .but_for_one = beside == Beside::but_for_one,
                           .but_for_one_of_each = beside == Beside::but_for_one_of_each};
-      const std::vector<FamilyRule> changed = rules(choice.family, spec, workload);
+      const std::vector<FamilyRule> changed = rules(family, spec, workload);
+      if (family == InputFamily::alike && changed.size() < 2) continue;
       for (const int form : forms(choice, beside, changed)) {
         choice.form = form;
-        if (changed.size() > 1) out.push_back(choice);
+        if (is_of_all(family, form)) out.push_back(choice);
       }
     }
     if (beside != Beside::but_for_one) continue;

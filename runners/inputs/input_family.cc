@@ -12,6 +12,7 @@
 #include "runners/inputs/accumulation.h"
 #include "runners/inputs/arguments.h"
 #include "runners/inputs/column_indices.h"
+#include "runners/inputs/exponentials.h"
 #include "runners/inputs/nan_tests.h"
 
 namespace warpath {
@@ -43,14 +44,40 @@ bool is_nonnegative(const ElementRule& rule) {
   }
 }
 
+/// Families that multiply all tensors by one factor, or a line of each.
+bool is_scaled(InputFamily family) {
+  return family == InputFamily::tiny || family == InputFamily::huge ||
+         family == InputFamily::faint || family == InputFamily::other_scalars;
+}
+
+/// Floating-point numbers drawn from [low, high).
+bool is_uniform(const ElementRule& rule) {
+  return rule.kind == ElementRule::Kind::uniform && info(rule.dtype).is_float;
+}
+
+/// Some inputs are drawn from one side of zero, others from around it: the former may have to
+/// outweigh the latter, as a diagonal does, so that all keep to their ranges.
+bool outweighs(const KernelSpec& spec, const Workload& workload) {
+  bool has_side = false, has_both_sides = false;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output) continue;
+    const auto rule = element_rule(spec, arg, workload, 0);
+    if (!rule || !is_uniform(*rule)) continue;
+    const double end = rule->first + rule->second;
+    has_side = has_side || rule->first * end > 0;
+    has_both_sides = has_both_sides || rule->first * end < 0;
+  }
+  return has_side && has_both_sides;
+}
+
 /// Sets the bounds of `out` where floating-point numbers are drawn from one side of zero: they may
 /// be divided by, or have a logarithm.
-/// Structures stay between the rule's own ends.
-void bound(FamilyRule& out, const ElementRule& rule) {
-  if (rule.kind != ElementRule::Kind::uniform || !info(rule.dtype).is_float) return;
+/// Structures stay between the rule's own ends, and `keeps_range` says that all do.
+void bound(FamilyRule& out, const ElementRule& rule, bool keeps_range) {
+  if (!is_uniform(rule)) return;
   const double end = rule.first + rule.second;
-  if (!(rule.first > 0 && end > 0) && !(rule.first < 0 && end < 0)) return;
-  if (is_structure(out.family)) {
+  if (rule.first * end <= 0 && !keeps_range) return;
+  if (is_structure(out.family) || keeps_range) {
     out.low = std::min(rule.first, end), out.high = std::max(rule.first, end);
     return;
   }
@@ -186,6 +213,8 @@ bool concerns(InputFamily family,
               const ArgSpec& arg,
               const Workload& workload) {
   if (family == InputFamily::not_a_number) return looks_for_nan(spec);
+  // The rounding of an argument of such a size is all that an exponential tells.
+  if (family == InputFamily::outlier) return !takes_exponentials(spec);
   if (family == InputFamily::few_infinite_lines)
     return std::ranges::any_of(
         spec.io.args, [&](const ArgSpec& other) { return leaves_out(spec, other, workload); });
@@ -205,7 +234,7 @@ bool is_of_own_values_and_zeros(InputFamily family) {
 bool is_of_own_values(InputFamily family) {
   return family == InputFamily::constant || family == InputFamily::one_value ||
          family == InputFamily::repeated_tile || family == InputFamily::half_copy ||
-         family == InputFamily::extremes;
+         family == InputFamily::regular || family == InputFamily::extremes;
 }
 
 /// Families that change an integer's sign alone.
@@ -290,7 +319,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
-    bound(out, *rule);
+    bound(out, *rule, !is_scaled(family) && outweighs(spec, workload));
     if (const auto range = free_range(spec, arg, workload, content)) {
       out.holds_zero = range->holds_zero();
       out.holds_all = range->all;

@@ -14,7 +14,7 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 49> kInputFamilies{"as_declared",
+inline constexpr std::array<std::string_view, 52> kInputFamilies{"as_declared",
                                                                  "tiny",
                                                                  "huge",
                                                                  "shifted",
@@ -45,6 +45,8 @@ inline constexpr std::array<std::string_view, 49> kInputFamilies{"as_declared",
                                                                  "halves",
                                                                  "adjacent",
                                                                  "not_a_number",
+                                                                 "outlier",
+                                                                 "lined_up",
                                                                  "vast",
                                                                  "lowest",
                                                                  "highest",
@@ -62,6 +64,7 @@ inline constexpr std::array<std::string_view, 49> kInputFamilies{"as_declared",
                                                                  "half_copy",
                                                                  "low_rank",
                                                                  "ascending",
+                                                                 "regular",
                                                                  "alike"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];

@@ -76,8 +76,10 @@ bool stays_in_range(InputFamily family,
     };
     return agrees(result, near_one, stands) && are_integers_or_selected(result, inputs);
   }
+  const bool scales_alike = family == InputFamily::lowest || family == InputFamily::highest;
   return is_times_power_of_two(near_one, result) &&
-         (family == InputFamily::vast || are_integers_or_selected(result, inputs));
+         (family == InputFamily::vast || are_integers_or_selected(result, inputs) ||
+          (scales_alike && result.bytes == near_one.bytes));
 }
 
 }  // namespace

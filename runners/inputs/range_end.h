@@ -13,7 +13,8 @@ namespace warpath {
 /// (is_near_range_end()), whether kernels may be held to it: whether neither the baseline nor
 /// another correct kernel leaves the range on the way to it. So its elements must be those on the
 /// same digits near 1, `near_one`, times a power of two, exactly; and, unless squares fit, each
-/// that is no integer must be one of the inputs (of up to 4096 elements that is looked at). At the
+/// that is no integer must be one of the inputs (of up to 4096 elements that is looked at), or all
+/// are as on `near_one` where the inputs are large: the baseline takes care of their size. At the
 /// end:
 /// - InputFamily::bottom: the elements on `near_one`, with -infinity and the least finite number
 ///   for what stands for them there, and values of the inputs or integers;

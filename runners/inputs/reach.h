@@ -97,7 +97,8 @@ void extend(Distance& distance,
 /// `tolerance` for inputs of `family` whose results are `scale` times as large. Results of inputs
 /// that are as large as declared ones (not may_be_smaller()) are smaller where terms cancel or are
 /// zero: another order of operations may be off there by as much as anywhere, so the absolute
-/// part stays as it is, and the norm is that of an error beside results of the declared size. The
+/// part stays as it is, and the norm is that of an error beside results of the declared size. It
+/// also stays where a few large inputs make some results large (InputFamily::outlier). The
 /// absolute part stays above 0, so that only a wrong class has an infinite ratio.
 [[nodiscard]] Tolerance scaled(Tolerance tolerance, InputFamily family, double scale);
 

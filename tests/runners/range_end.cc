@@ -38,6 +38,10 @@ TEST_CASE(
   const auto sum = tensor(DType::f32, {-0x1.2p104});
   CHECK_FALSE(stays(InputFamily::lowest, inputs, sum, tensor(DType::f32, {-4.5})));
   CHECK(stays(InputFamily::vast, inputs, sum, tensor(DType::f32, {-4.5})));
+  // a quotient that is the same at any size: the baseline takes care of it
+  const auto quotient = tensor(DType::f32, {0.625});
+  CHECK(stays(InputFamily::highest, inputs, quotient, quotient));
+  CHECK_FALSE(stays(InputFamily::subnormal, inputs, quotient, quotient));
   // the baseline itself leaves the range
   CHECK_FALSE(stays(InputFamily::vast, inputs, tensor(DType::f32, {0}), near_one));
   CHECK_FALSE(stays(InputFamily::lowest, inputs, tensor(DType::i32, {2}), tensor(DType::i32, {0})));

@@ -69,6 +69,57 @@ TEST_CASE("the first line is infinite and one of 16 others, of a vector as many 
   CHECK(elements < 200);
 }
 
+TEST_CASE("one element of each line is 2^28 times as large, the others are as declared") {
+  const Made made(InputFamily::outlier, 0, 3);
+  for (std::int64_t line = 0; line < kMatrices * kLines; ++line) {
+    int large = 0;
+    for (std::int64_t i = line * kRow; i < (line + 1) * kRow; ++i) {
+      const bool is = made.values.at(i) != made.own.at(i);
+      if (is) CHECK(made.values.at(i) == 0x1p28 * made.own.at(i));
+      large += is ? 1 : 0;
+    }
+    CHECK(large == 1);
+  }
+}
+
+TEST_CASE("the largest eight of each line are as far apart as a power of two goes") {
+  const Made made(InputFamily::lined_up, 0, 3);
+  for (std::int64_t line = 0; line < kLines; ++line) {
+    std::vector<std::int64_t> large;
+    for (std::int64_t column = 0; column < kRow; ++column)
+      if (made(0, line, column) > 8) large.push_back(column);
+    REQUIRE(large.size() >= 8);
+    for (std::size_t i = 1; i < large.size(); ++i) CHECK(large[i] - large[i - 1] == 8);
+  }
+}
+
+TEST_CASE("lines have a relation of their elements, but for one") {
+  const auto holds = [](int form, auto relation) {
+    CAPTURE(form);
+    const Made made(InputFamily::regular, form, 3);
+    CHECK(made.all([&](std::int64_t m, std::int64_t line, std::int64_t column) {
+      return relation([&](std::int64_t at) { return made(m, line, at); }, column);
+    }));
+    FamilyRule rule = rule_for(InputFamily::regular, form, 3, made.own.shape);
+    rule.odd = portable::odd_element(rule, 5);
+    REQUIRE(rule.odd != kNoElement);
+    Tensor but_for_one = made.own;
+    apply_family(but_for_one, rule);
+    int others = 0;
+    for (std::int64_t i = 0; i < but_for_one.elements(); ++i)
+      others += but_for_one.at(i) != made.values.at(i) ? 1 : 0;
+    CHECK(others == 1);
+  };
+  holds(0, [](auto at, std::int64_t k) { return (at(k) == 0) == (k % 2 == 0); });
+  holds(1, [](auto at, std::int64_t k) { return (at(k) == 0) == (k % 2 == 1); });
+  holds(2, [](auto at, std::int64_t k) { return at(k) == at(k - k % 2); });
+  holds(3, [](auto at, std::int64_t k) { return k % 4 == 3 || at(k) == at(k - k % 4); });
+  holds(4, [](auto at, std::int64_t k) { return at(k) == at(kRow - 1 - k); });
+  holds(5, [](auto at, std::int64_t k) {
+    return k == 0 || (at(k) - at(k - 1) == at(1) - at(0) && at(1) > at(0));
+  });
+}
+
 TEST_CASE("some lines have a few elements that are NaN, or the first, or all, and some have none") {
   const Made made(InputFamily::not_a_number, 0, 3);
   const auto missing = [&](std::int64_t line) {

