@@ -15,14 +15,16 @@ inline double coded_value(const FamilyRule& rule, Word code) {
 
 /// Integers that count upwards and begin again at the rule's least value: from any of its values
 /// or, but for one element, from 0 where that is one, as the places of a copy. In form 1 each is
-/// one less than its place, and the first is the least.
+/// one less than its place, but for the first of a chain, which is its own: who follows links takes
+/// as many steps as a chain is long.
 inline double consecutive_value(const FamilyRule& rule, Word i) {
   const Word span = static_cast<Word>(rule.greatest - rule.least) + 1;
   const bool from_zero = rule.odd != kNoElement && rule.holds_zero;
   const Word first = from_zero ? static_cast<Word>(-rule.least) : family_draw(rule, 5, span);
   const Word elsewhere = is_odd(rule, i) && span > 1 ? 1 + family_draw(rule, 6, span - 1) : 0;
   if (form_of(rule) == 1) {
-    const Word before = i % rule.row > 0 ? i % rule.row - 1 : 0;
+    constexpr Word kLongest = 16384;
+    const Word column = i % rule.row, before = column % kLongest > 0 ? column - 1 : column;
     return rule.least + static_cast<double>((before + elsewhere) % span);
   }
   return rule.least + static_cast<double>((first + i % rule.row + elsewhere) % span);

@@ -90,7 +90,7 @@ enum class InputFamily : int {
   // from the seed.
   /// 1 where line and column are equal, otherwise 0; integers: consecutive along the last
   /// dimension and modulo their range, [from anywhere in it or, but for one element, from 0; each
-  /// the place before its own, so that all are one chain]
+  /// the place before its own, in chains of 16384]
   identity,
   permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
   triangular,   ///< 0 [above, below, above and below but for one beside] the diagonal

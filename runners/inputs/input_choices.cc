@@ -288,6 +288,9 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule rule = family_rule(spec, arg, workload,
                                 choice.has(changed) && !is_third ? choice.family : others, seed);
   rule.form = choice.form;
+  // What has no such relation stays as it is: zeros in its place would hide the others.
+  if (choice.family == InputFamily::regular && choice.form >= portable::structure_forms(rule))
+    rule.family = InputFamily::as_declared;
   if (choice.family == InputFamily::alike && changed % 2 == 0) rule.form = 0;
   if (choice.family == InputFamily::far_apart) rule.form = static_cast<int>(changed);
   if (choice.family == InputFamily::opposed)

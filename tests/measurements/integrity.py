@@ -19,12 +19,11 @@ FEW = ["--set", "cuda.min_samples=3", "--set", "cuda.input_sets=2"]
 
 
 def options(parser):
-    shared(parser, "gpus", "runner", "specs", limit=3000.0, seconds=(120.0, "of one evaluation of a list"))
+    shared(parser, "gpus", "runner", "specs", "left", limit=3000.0, seconds=(120.0, "of one evaluation of a list"))
     parser.add_argument("--final", default="all", choices=["all", "bad"], help="bad: only bad kernels that passed confirmation are judged at the final stage (the sanitizer takes seconds each)")
     parser.add_argument("--tuned", default=6, help="variants of each spec; 0: no spec")
     parser.add_argument("--families", type=names, metavar="NAME,NAME", help="folders of tests/data/integrity (default: all; -: none)")
     parser.add_argument("--honest", type=names, metavar="NAME,NAME", help="folders of tests/data/honest (likewise)")
-    parser.add_argument("--left", action="store_true", help="of these, only what the file does not have of the same revision")
     parser.add_argument("--no-dynamic", action="store_true", help="no second pass")
 
 

@@ -31,10 +31,9 @@ while True:
 
 
 def options(parser):
-    shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=4.0, limit=540.0,
+    shared(parser, "specs", "kernels", "python", "left", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=4.0, limit=540.0,
            stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
-    parser.add_argument("--left", action="store_true", help="only rows that the file does not have of the same revision")
     parser.add_argument("--merge", type=pathlib.Path, metavar="FILE", help="rows that this measurement wrote elsewhere, newer than the file's")
     parser.add_argument("--more-seconds", type=float, default=25.0, help="for a search that found no gain in its --seconds; not with --compete")
     parser.add_argument("--compete", action="store_true",

@@ -136,14 +136,24 @@ TEST_CASE(
   CHECK(largest(system, 1, InputFamily::huge) > 2000);
 }
 
-TEST_CASE("each integer may be the place before its own, so that all are one chain") {
+TEST_CASE("each integer may be the place before its own, in chains of 16384") {
   const KernelSpec spec = spec_of(
-      R"({"name": "i", "type": "tensor", "tensor_spec": {"shape": [300], "dtype": "int32", "init": {"kind": "randint", "low": 0, "high": 300}}})");
+      R"({"name": "i", "type": "tensor", "tensor_spec": {"shape": [20000], "dtype": "int32", "init": {"kind": "randint", "low": 0, "high": 20000}}})");
   const ArgSpec& arg = spec.io.args.front();
   Tensor links = materialize(spec, arg, spec.workloads.front(), 0);
   apply_family(links, family_rule(spec, arg, spec.workloads.front(),
                                   {.family = InputFamily::identity, .form = 1}, 0, 3));
-  for (std::int64_t i = 0; i < 300; ++i) CHECK(links.at(i) == (i > 0 ? i - 1 : 0));
+  for (std::int64_t i = 0; i < 20000; ++i) CHECK(links.at(i) == (i % 16384 > 0 ? i - 1 : i));
+}
+
+TEST_CASE("beside numbers at equal distances integers stay as declared, not zero here and there") {
+  const KernelSpec spec = spec_of(input("x", "[40]") + "," + input("i", "[40]", "int32"));
+  const ArgSpec& integers = spec.io.args[1];
+  const Tensor own = materialize(spec, integers, spec.workloads.front(), 0);
+  Tensor beside = own;
+  apply_family(beside, family_rule(spec, integers, spec.workloads.front(),
+                                   {.family = InputFamily::regular, .form = 5}, 1, 3));
+  CHECK(beside.bytes == own.bytes);
 }
 
 TEST_CASE("zeros in every other column are tried apart, equal elements in all tensors at once") {
