@@ -63,6 +63,13 @@ inline bool is_missing(const FamilyRule& rule, Word i) {
                      : kind == 2;
 }
 
+/// Of InputFamily::lone, where a line keeps its value. Not the first of numbers: differences from
+/// that one are then all alike, and lose what their squares would tell.
+inline Word lone_column(const FamilyRule& rule, Word i) {
+  const Word first = is_floating(rule.dtype) && rule.row > 1 ? 1 : 0;
+  return first + multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row - first);
+}
+
 /// The exception to a line of InputFamily::ascending: greater than all in it, or less.
 inline double beyond_all(const FamilyRule& rule, Word i) {
   const bool above = i / rule.row % 2 == 0;
@@ -188,7 +195,7 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
       x = coarse_value(rule, i, own);
       break;
     case InputFamily::lone:
-      if (column != multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row))
+      if (column != lone_column(rule, i))
         x = 0;
       else if (own == 0 && !is_floating(rule.dtype))
         x = rule.greatest;
@@ -224,7 +231,7 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
       if (is_missing(rule, i)) x = double_of(0x7ff8000000000000ULL);
       break;
     case InputFamily::outlier:
-      if (is_one_of_line(rule, i)) x = own * outlier_factor(rule.dtype);
+      if (rule.form == 0 && is_one_of_line(rule, i)) x = own * outlier_factor(rule.dtype);
       break;
     case InputFamily::lined_up: {
       constexpr Word kOf = 8;

@@ -62,6 +62,7 @@ enum class InputFamily : int {
   not_a_number,
   /// one element of each line, of long ones one of each 1024, times 2^28; 16-bit types: 2^4. What
   /// is added and taken away again, such as a running sum of a window, loses the others by it.
+  /// In form 1 none is: results that are the same then are judged.
   outlier,
   /// some eight elements of each line, a power of two apart, plus 16 * scale: a thread that has
   /// every so many elements has all of the largest

@@ -265,6 +265,23 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
   return out;
 }
 
+std::vector<FamilyChoice> colliding_choices(const KernelSpec& spec, const Workload& workload) {
+  constexpr std::size_t kMostTensors = 3;
+  std::vector<FamilyChoice> out;
+  if (!no_other_inputs(spec).empty()) return out;
+  for (const InputFamily family : {InputFamily::constant, InputFamily::repeated_tile}) {
+    const std::vector<FamilyRule> changed = rules(family, spec, workload);
+    std::size_t tensors = 0;
+    for (std::size_t i = 0; i < changed.size() && tensors < kMostTensors; ++i) {
+      if (portable::is_floating(changed[i].dtype)) continue;
+      ++tensors;
+      out.push_back(
+          {.family = family, .of = FamilyChoice::Of::one, .which = static_cast<std::uint8_t>(i)});
+    }
+  }
+  return out;
+}
+
 std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,
                                  std::size_t most,
                                  std::uint64_t first) {

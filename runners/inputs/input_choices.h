@@ -36,15 +36,16 @@ struct FamilyChoice {
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
   [[nodiscard]] Infinities infinities() const {
-    return family == InputFamily::specials       ? Infinities::anywhere
-           : against_specials                    ? Infinities::beside_zeros
-           : has_infinite_parts(family)          ? Infinities::in_lines
-           : family == InputFamily::not_a_number ? Infinities::none_but_nan
+    return family == InputFamily::specials                                ? Infinities::anywhere
+           : against_specials                                             ? Infinities::beside_zeros
+           : has_infinite_parts(family) || family == InputFamily::outlier ? Infinities::in_lines
+           : family == InputFamily::not_a_number                          ? Infinities::none_but_nan
            : family == InputFamily::as_declared || family == InputFamily::bottom ? Infinities::none
            : is_near_range_end(family)                                           ? Infinities::made
                                        : Infinities::overflowing;
   }
-  /// Of families near the ends of the range: the same numbers but for their exponent.
+  /// Of families near the ends of the range: the same numbers but for their exponent; of those with
+  /// infinite or large parts the same without these.
   [[nodiscard]] FamilyChoice near_one() const {
     FamilyChoice out = *this;
     out.form = 1;
@@ -69,6 +70,11 @@ struct FamilyChoice {
 /// complete; what relates several inputs (InputFamily::alike) and zeros are in all at once. All
 /// choices are distinct for every seed; the most revealing ones come first.
 [[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
+                                                          const Workload& workload);
+/// Where integers may be places: all equal, or in tiles that repeat, in one tensor at a time of up
+/// to three, while the others are as declared, so that several threads have different values for
+/// one place.
+[[nodiscard]] std::vector<FamilyChoice> colliding_choices(const KernelSpec& spec,
                                                           const Workload& workload);
 /// At most `most` of `choices`, evenly spaced, starting at index `first` (modulo their number).
 [[nodiscard]] std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,

@@ -109,9 +109,15 @@ std::optional<IntegerRange> integer_range(const ElementRule& rule) {
     out.greatest = out.least + values - 1;
     return out;
   }
-  if (rule.kind != ElementRule::Kind::integer || rule.range == 0) return std::nullopt;
-  out.least = static_cast<double>(static_cast<std::int64_t>(rule.base));
-  out.greatest = out.least + static_cast<double>(rule.range) - 1;
+  if (rule.kind == ElementRule::Kind::floor_uniform) {
+    out.least = std::floor(rule.first);
+    out.greatest = std::ceil(rule.first + rule.second) - 1;
+  } else if (rule.kind == ElementRule::Kind::integer && rule.range > 0) {
+    out.least = static_cast<double>(static_cast<std::int64_t>(rule.base));
+    out.greatest = out.least + static_cast<double>(rule.range) - 1;
+  } else {
+    return std::nullopt;
+  }
   constexpr double kExact = 0x1p53;
   if (out.least < -kExact || out.greatest > kExact) return std::nullopt;
   return out;

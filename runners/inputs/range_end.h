@@ -31,6 +31,11 @@ namespace warpath {
 /// divide what this one leaves out. Such lines are made NaN, for which anything is accepted.
 void leave_out_undecided_lines(Tensor& expected);
 
+/// Of results on InputFamily::outlier: those that differ from `without`, the ones without the large
+/// numbers, are made NaN. What a large number is part of may be as far off as that is rounded, in
+/// each product and sum on the way.
+void leave_out_changed(Tensor& expected, const Tensor& without);
+
 /// True if a floating-point `result` on inputs that are NaN everywhere has a finite element that is
 /// not the `declared` one: the kernel makes a number of NaN, as fmaxf does. Where infinities are
 /// multiplied by zeros, which no other kernel has to do, its results are then arbitrary numbers.

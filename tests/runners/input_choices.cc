@@ -64,6 +64,8 @@ TEST_CASE("extremes of integers are values of their rule, its ends often") {
   CHECK(some.rbegin()->first == 89);
   CHECK(some[3] > 200);
   CHECK(some[89] > 200);
+  auto pixels = made("uint8", R"({"kind": "uniform", "low": 0, "high": 256})");
+  CHECK((pixels[0] > 200 && pixels[255] > 200));
   auto all = made("int16", R"({"kind": "randn"})");
   CHECK(all.begin()->first == -32768);
   CHECK(all.rbegin()->first == 32767);

@@ -53,6 +53,12 @@ class InputSets {
   void digest(const PlacedWorkload& placed, InputSet& set);
   void compute_reference(const PlacedWorkload& placed, InputSet& set) const;
   void run_reference_kernel(const PlacedWorkload& placed, InputSet& set);
+  void run_reference(const PlacedWorkload& placed, const std::vector<InputSet*>& sets);
+  [[nodiscard]] Tensor reference_of(const PlacedWorkload& placed,
+                                    const InputSet& set,
+                                    std::size_t tensor) const;
+  [[nodiscard]] std::unique_ptr<InputSet> without_outliers(const PlacedWorkload& placed,
+                                                           const InputSet& set);
 
   Bench& bench_;
   const ProblemSetup& setup_;

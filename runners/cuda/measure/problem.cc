@@ -80,8 +80,11 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w
   // What one workload leaves out the next one has.
   const std::uint64_t seed = setup_.seed + w;
   std::vector<FamilyChoice> choices, others;
-  for (const FamilyChoice& choice : stress_choices(spec(), *placed.workload))
+  for (const FamilyChoice& choice : stress_choices(spec(), *placed.workload)) {
+    // Its results are judged as far as the host has looked at them.
+    if (choice.family == InputFamily::outlier && placed.launch_bytes > kMostDownloaded) continue;
     (has_own_gate(choice.family) ? choices : others).push_back(choice);
+  }
   const std::size_t stress = affordable_sets(kStressSeconds, kStressMemory, kLeastStress);
   add(choices, spread(others, stress - std::min(stress, choices.size()), seed));
   add(choices,

@@ -9,7 +9,7 @@ extern "C" __global__ void top_eight(const float* x, float* value, int* place, i
     float own = x[blockIdx.x * 1024 + i];
     int at = i;
     for (int k = 0; k < 8; ++k)
-      if (p[k] < 0 || own > v[k]) {
+      if (p[k] < 0 || own > v[k] || (own == v[k] && at < p[k])) {
         const float tv = v[k];
         const int tp = p[k];
         v[k] = own, p[k] = at;
