@@ -25,11 +25,12 @@ TEST_CASE("a right kernel passes every gate and has samples") {
     CHECK(gate.answer == GateResult::Answer::pass);
     names.push_back(gate.gate);
   }
-  CHECK(names == std::vector<std::string>{
-                     "source", "compile", "imports", "launch_contract", "launch", "guard_zones",
-                     "inputs_unchanged", "module_state", "outputs_written", "reference",
-                     "schedules_agree", "outputs_overwritten", "structured_inputs",
-                     "aliased_launches", "interleavings", "timed_launch", "paired_times"});
+  CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract",
+                                          "launch", "guard_zones", "inputs_unchanged",
+                                          "module_state", "outputs_written", "reference",
+                                          "schedules_agree", "outputs_overwritten",
+                                          "structured_inputs", "aliased_launches", "interleavings",
+                                          "store_order", "timed_launch", "paired_times"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");

@@ -20,11 +20,8 @@ namespace {
 
 namespace context = boost::context::detail;
 
-constexpr std::size_t kThreadStack = 128 << 10;  // a device thread's local memory is rarely more
 constexpr std::size_t kPlainStack = 1 << 20;
 constexpr std::size_t kSharedAlignment = 128;
-/// Not accessible behind the dynamic shared memory: more than a block of any device has.
-constexpr std::size_t kSharedGuard = std::size_t{256} << 10U;
 
 thread_local BlockRunner* running = nullptr;
 
@@ -42,13 +39,6 @@ void fill(std::byte* begin, std::size_t size, std::uint32_t word) {
 unsigned long long absent_lane(std::uint64_t seed) {
   constexpr unsigned long long kValues[] = {~0ULL, 0x7fefffff7f7fffffULL, 0xffefffffff7fffffULL};
   return kValues[mix64(seed) % std::size(kValues)];
-}
-
-bool in(const void* address, const std::byte* begin, std::size_t size) {
-  if (begin == nullptr) return false;
-  const auto a = reinterpret_cast<std::uintptr_t>(address),
-             b = reinterpret_cast<std::uintptr_t>(begin);
-  return b <= a && a - b < size;
 }
 
 }  // namespace
@@ -127,6 +117,10 @@ bool BlockRunner::bind(const BlockPlan& plan) {
   static_shared_ = static_cast<std::byte*>(plan.module->shared());
   outside_ = {};
   if (plan.interleaved) know_memory();
+  if (plan.orders_stores) {
+    unordered_stores_.begin(plan.tensors, std::uint64_t{plan.grid.x} * plan.grid.y * plan.grid.z,
+                            threads);
+  }
   if (plan.fibers) {
     contexts_.assign(threads, nullptr);
     warps_.assign((threads + 31) / 32, Warp{});
@@ -151,11 +145,13 @@ BlockEnd BlockRunner::run(const WarpathIndex& block_index) {
     fill(dynamic_shared_, round_up(plan_->dynamic_shared_bytes, kSharedAlignment), *plan_->poison);
   }
   end_ = BlockEnd::done;
+  const std::uint64_t linear =
+      (std::uint64_t{block_index.z} * plan_->grid.y + block_index.y) * plan_->grid.x +
+      block_index.x;
+  if (plan_->orders_stores) unordered_stores_.begin_block(linear);
   if (plan_->interleaved) {
     constexpr std::uint64_t kMostBetween[] = {2, 5, 16, 64};
-    draws_ = ((std::uint64_t{block_index.z} * plan_->grid.y + block_index.y) * plan_->grid.x +
-              block_index.x)
-             << 32U;
+    draws_ = linear << 32U;
     most_between_ = kMostBetween[mix64(plan_->seed + ++draws_) % std::size(kMostBetween)];
     until_switch_ = 1;
   }
@@ -177,6 +173,7 @@ void BlockRunner::plain_main() {
 
 void BlockRunner::thread_main() {
   plan_->module->entry().run_thread(plan_->arguments);
+  settle();
   Warp& warp = warps_[current_ / 32];
   const unsigned bit = 1U << (current_ % 32);
   warp.alive &= ~bit;
@@ -253,61 +250,27 @@ void BlockRunner::yield() {
   leave();
 }
 
-void BlockRunner::know_memory() {
-  const WarpathEntry& entry = plan_->module->entry();
-  known_ = {std::as_bytes(std::span(&warpath_thread, 1)),
-            std::as_bytes(std::span(plan_->arguments, entry.parameter_count)),
-            plan_->module->image(),
-            {stacks_.begin, stacks_.size},
-            {plain_stack_.begin, plain_stack_.size},
-            {shared_memory_.begin, shared_memory_.size}};
-  for (unsigned i = 0; i < entry.parameter_count; ++i)
-    known_.emplace_back(static_cast<const std::byte*>(plan_->arguments[i]),
-                        entry.parameters[i].size_bytes);
-  for (const Buffer& tensor : plan_->tensors) known_.push_back(tensor.mapping());
+void BlockRunner::access(const volatile void* address, std::size_t bytes, WarpathAccess kind) {
+  if (!plan_->interleaved) return;
+  settle();
+  if (kind == kWarpathFence) {
+    if (plan_->orders_stores) unordered_stores_.fence();
+    return;
+  }
+  look_at(address, bytes);
+  switch_threads();
+  if (plan_->orders_stores && kind != kWarpathRead)
+    unordered_stores_.before_store(current_, address, bytes, kind == kWarpathAtomic);
 }
 
-/// What is near shared memory, not within it, and nothing else that there is.
-std::optional<std::int64_t> BlockRunner::outside_shared(const void* address,
-                                                        std::size_t bytes) const {
-  const auto number = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  const std::uintptr_t first = number(address), last = first + bytes;
-  const auto beside = [&](const std::byte* memory,
-                          std::size_t size) -> std::optional<std::int64_t> {
-    const std::uintptr_t begin = number(memory), end = begin + size;
-    if (first >= begin && last <= end) return std::nullopt;
-    return first < begin ? -static_cast<std::int64_t>(begin - first)
-                         : static_cast<std::int64_t>(std::max(first, end) - end);
-  };
-  if (in(address, shared_memory_.begin, dynamic_capacity_))
-    return beside(dynamic_shared_, plan_->dynamic_shared_bytes);
-  const std::size_t size = plan_->module->shared_bytes();
-  const auto is_near = [&] {
-    return first - (number(static_shared_) - kSharedGuard) < size + 2 * kSharedGuard;
-  };
-  if (size == 0 || !is_near()) return std::nullopt;
-  const auto offset = beside(static_shared_, size);
-  const bool known = offset && std::ranges::any_of(known_, [&](std::span<const std::byte> memory) {
-                       return in(address, memory.data(), memory.size());
-                     });
-  return known ? std::nullopt : offset;
-}
-
-void BlockRunner::note(const OutsideAccess& found) {
-  if (outside_.tensor < 0 || found < outside_) outside_ = found;
+/// What the thread was about to store is there.
+void BlockRunner::settle() {
+  if (plan_->orders_stores) unordered_stores_.settle(current_);
 }
 
 /// Switches threads between two accesses to memory: updates that are not atomic are lost, and
 /// values not protected by a barrier are read too early.
-void BlockRunner::access(const volatile void* address, std::size_t bytes) {
-  if (!plan_->interleaved) return;
-  for (std::size_t i = 0; i < plan_->tensors.size(); ++i) {
-    const auto offset = plan_->tensors[i].outside(address, bytes);
-    if (!offset) continue;
-    note({static_cast<std::int32_t>(i), *offset});
-  }
-  if (const auto offset = outside_shared(const_cast<const void*>(address), bytes))
-    note({OutsideAccess::kShared, *offset});
+void BlockRunner::switch_threads() {
   if (--until_switch_ > 0) return;
   const std::uint64_t drawn = mix64(plan_->seed + ++draws_);
   until_switch_ = 1 + static_cast<std::int64_t>(drawn % most_between_);
@@ -331,6 +294,7 @@ int BlockRunner::barrier(int kind, int predicate) {
     end_ = BlockEnd::needs_fibers;
     leave();
   }
+  settle();
   barrier_kind_[current_] = kind;
   barrier_predicate_[current_] = predicate;
   Warp& warp = warps_[current_ / 32];
@@ -356,6 +320,7 @@ bool BlockRunner::release_barrier() {
                     : kind == kWarpathBarrierAnd ? (all ? 1 : 0)
                                                  : (count > 0 ? 1 : 0);
   for (auto& warp : warps_) warp.runnable = std::exchange(warp.at_barrier, 0U);
+  if (plan_->orders_stores) unordered_stores_.barrier();
   return true;
 }
 
@@ -365,6 +330,7 @@ unsigned long long BlockRunner::warp(
     end_ = BlockEnd::needs_fibers;
     leave();
   }
+  settle();
   Warp& warp = warps_[current_ / 32];
   const unsigned lane = current_ % 32;
   if ((mask >> lane & 1U) == 0) {
@@ -406,6 +372,8 @@ bool BlockRunner::try_complete(Warp& warp, unsigned lane) {
   }
   warp.pending &= ~group;
   warp.runnable |= group;
+  if (plan_->orders_stores)
+    unordered_stores_.warp_operation(static_cast<std::size_t>(&warp - warps_.data()));
   return true;
 }
 
@@ -460,19 +428,6 @@ void BlockRunner::fault(int kind, const char* text, int line) {
   __builtin_unreachable();
 }
 
-bool BlockRunner::in_stack_guard(const void* address) const {
-  if (in(address, plain_stack_.begin, kPage)) return true;
-  if (!in(address, stacks_.begin, stacks_.size)) return false;
-  const auto offset =
-      static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin);
-  return offset % (kPage + kThreadStack) < kPage;
-}
-
-bool BlockRunner::in_shared_guard(const void* address) const {
-  return shared_memory_.begin != nullptr &&
-         in(address, shared_memory_.begin + dynamic_capacity_, kSharedGuard);
-}
-
 }  // namespace warpath::host
 
 // What kernel code calls. Every OS thread that runs blocks has one BlockRunner.
@@ -488,8 +443,9 @@ unsigned long long warpath_warp(
 void warpath_yield() {
   warpath::host::running->yield();
 }
-void warpath_access(const volatile void* address, unsigned long bytes) {
-  if (warpath::host::running != nullptr) warpath::host::running->access(address, bytes);
+void warpath_access(const volatile void* address, unsigned long bytes, int kind) {
+  if (warpath::host::running != nullptr)
+    warpath::host::running->access(address, bytes, static_cast<WarpathAccess>(kind));
 }
 void warpath_pause() {
   if (warpath::host::running != nullptr) warpath::host::running->pause();

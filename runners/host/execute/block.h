@@ -9,6 +9,7 @@
 
 #include "runners/host/execute/buffer.h"
 #include "runners/host/execute/module.h"
+#include "runners/host/execute/unordered_stores.h"
 
 namespace warpath::host {
 
@@ -26,8 +27,9 @@ struct BlockPlan {
   /// this launch or another.
   std::optional<std::uint32_t> poison = UINT32_MAX;
   bool fibers = false;
-  bool interleaved = false;  ///< of fibers: threads switch at accesses to memory too
-  std::uint64_t seed = 0;    ///< of those switches
+  bool interleaved = false;    ///< of fibers: threads switch at accesses to memory too
+  bool orders_stores = false;  ///< likewise, of blocks one after another: UnorderedStores
+  std::uint64_t seed = 0;      ///< of those switches
   /// of code that tells of its accesses: beside which none may be made; some may be empty
   std::span<const Buffer> tensors{};
   std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
@@ -77,6 +79,10 @@ class BlockRunner {
   [[nodiscard]] const std::string& detail() const { return detail_; }
   /// The least one since bind().
   [[nodiscard]] const OutsideAccess& outside() const { return outside_; }
+  /// The first one since bind().
+  [[nodiscard]] const std::optional<UnorderedStore>& unordered() const {
+    return unordered_stores_.found();
+  }
 
   /// True if `address` is in a guard page below one of this runner's stacks. Async-signal-safe.
   [[nodiscard]] bool in_stack_guard(const void* address) const;
@@ -90,7 +96,7 @@ class BlockRunner {
   int barrier(int kind, int predicate);
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);
   void yield();
-  void access(const volatile void* address, std::size_t bytes);
+  void access(const volatile void* address, std::size_t bytes, WarpathAccess kind);
   void pause();
   [[noreturn]] void fault(int kind, const char* text, int line);
 
@@ -118,6 +124,11 @@ class BlockRunner {
     [[nodiscard]] bool map(std::size_t bytes);
   };
 
+  static constexpr std::size_t kThreadStack =
+      128 << 10;  // a device thread's local memory is rarely more
+  /// Not accessible behind the dynamic shared memory: more than a block of any device has.
+  static constexpr std::size_t kSharedGuard = std::size_t{256} << 10U;
+
   [[nodiscard]] bool reserve_stacks(std::size_t count);
   [[nodiscard]] bool reserve_shared(std::size_t bytes);
   [[nodiscard]] BlockEnd run_plain();
@@ -139,6 +150,9 @@ class BlockRunner {
   [[nodiscard]] std::optional<std::int64_t> outside_shared(const void* address,
                                                            std::size_t bytes) const;
   void note(const OutsideAccess& found);
+  void look_at(const volatile void* address, std::size_t bytes);
+  void switch_threads();
+  void settle();
 
   const BlockPlan* plan_ = nullptr;
   Memory stacks_, plain_stack_, shared_memory_;
@@ -155,6 +169,7 @@ class BlockRunner {
   int barrier_result_ = 0;
   std::uint32_t current_ = 0, finished_ = 0;
   OutsideAccess outside_;
+  UnorderedStores unordered_stores_;
   bool yielded_ = false;
   std::uint64_t draws_ = 0, most_between_ = 1;
   std::int64_t until_switch_ = 0, switches_left_ = 0;

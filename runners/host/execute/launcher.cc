@@ -68,6 +68,7 @@ BlockPlan make_plan(const Launch& launch) {
   plan.poison = launch.poison;
   plan.fibers = launch.fibers || launch.interleaved;
   plan.interleaved = launch.interleaved;
+  plan.orders_stores = launch.orders_stores;
   plan.seed = launch.seed;
   plan.tensors = launch.tensors;
   Rng rng(launch.seed, "host schedule");
@@ -135,7 +136,7 @@ LaunchEnd Launcher::run(const Launch& launch) {
   const auto& grid = launch.numbers.grid;
   blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
             static_cast<std::uint64_t>(grid[2]);
-  const std::size_t all_lanes = threads_.size() + 1;
+  const std::size_t all_lanes = plan_.orders_stores ? 1 : threads_.size() + 1;
   const int lanes = static_cast<int>(
       plan_.fibers ? std::min(all_lanes, lanes_with_stacks(plan_.indices.size())) : all_lanes);
   chunk_ = std::clamp<std::uint64_t>(blocks_ / static_cast<std::uint64_t>(lanes * 16), 1, 64);
@@ -165,6 +166,7 @@ LaunchEnd Launcher::run(const Launch& launch) {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return busy_ == 0; });
   }
+  if (plan_.orders_stores) end_.unordered = own_.unordered();
   const std::uint64_t chunks = (blocks_ + chunk_ - 1) / chunk_;
   const auto shared_by =
       std::min(static_cast<std::uint64_t>(lanes), std::max<std::uint64_t>(chunks, 1));

@@ -23,6 +23,7 @@ struct Launch {
   std::optional<std::uint32_t> poison = UINT32_MAX;  ///< of shared memory (BlockPlan)
   bool fibers = false;
   bool interleaved = false;           ///< BlockPlan
+  bool orders_stores = false;         ///< BlockPlan
   std::span<const Buffer> tensors{};  ///< BlockPlan
   Rounding rounding = Rounding::nearest;
 };
@@ -34,6 +35,7 @@ struct LaunchEnd {
   /// on idle cores, whatever else runs on the machine.
   double seconds = 0;
   OutsideAccess outside{};  ///< the least one that the blocks' runners have seen
+  std::optional<UnorderedStore> unordered;
 };
 
 /// Runs the blocks of a launch on a fixed set of OS threads, including the caller's, in schedule

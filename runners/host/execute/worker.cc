@@ -230,6 +230,7 @@ class Worker {
       all.detail = end.detail;
       all.seconds += end.seconds;
       if (all.outside.tensor < 0) all.outside = end.outside;
+      if (!all.unordered) all.unordered = end.unordered;
       return end.end == BlockEnd::done;
     };
     const auto steps = [&](const std::vector<StepCommand>& list) {
@@ -277,6 +278,7 @@ class Worker {
                  : kOfSchedule[static_cast<std::size_t>(command.schedule) % kOfSchedule.size()],
          .fibers = fibers_,
          .interleaved = command.interleaved,
+         .orders_stores = command.orders_stores,
          .tensors =
              command.interleaved ? std::span<const Buffer>(buffers_) : std::span<const Buffer>(),
          .rounding = command.rounding});
@@ -302,6 +304,14 @@ class Worker {
       reply.guard_violation = outside.offset < 0
                                   ? std::to_string(-outside.offset) + " bytes before its begin"
                                   : std::to_string(past) + " bytes past its end";
+    }
+    if (end.unordered) {
+      const auto by = [](const UnorderedStore::By& one) {
+        return "thread " + std::to_string(one.thread) + " of block " + std::to_string(one.block);
+      };
+      reply.unordered_argument = static_cast<std::int32_t>(end.unordered->tensor);
+      reply.unordered_detail = "byte " + std::to_string(end.unordered->offset) + " by " +
+                               by(end.unordered->first) + " and " + by(end.unordered->second);
     }
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_tensor(i)) continue;

@@ -88,6 +88,8 @@ struct LaunchCommand {
   bool over_results = false;
   /// threads of a block switch at accesses to memory, of code that was compiled for it
   bool interleaved = false;
+  /// of such code, whose blocks run one after another: stores are looked for that nothing orders
+  bool orders_stores = false;
   Rounding rounding = Rounding::nearest;
   /// What shared memory has before each block: 0: bytes that follow from the schedule; k:
   /// kSharedContents[k - 1].
@@ -115,6 +117,10 @@ struct LaunchReply {
   std::string guard_violation;       ///< empty: none; otherwise where, without the tensor's name
   std::int32_t guard_argument = -1;  ///< with a violation: shared memory's
   bool guard_access = false;  ///< code that tells of its accesses made one there, a read perhaps
+  /// the tensor that two threads stored different values to, in no order; behind the arguments:
+  /// scratch
+  std::int32_t unordered_argument = -1;
+  std::string unordered_detail;           ///< where, and by whom
   std::int32_t mutated_argument = -1;     ///< first input whose bytes changed
   std::uint64_t state_bytes_changed = 0;  ///< of the module's globals and function statics
   bool fibers = false;

@@ -11,6 +11,7 @@
 #include "engine/base/statistics.h"
 #include "engine/portable/guard.h"
 #include "runners/host/judge/launch_steps.h"
+#include "runners/host/judge/timing_rounds.h"
 #include "runners/host/options.h"
 #include "runners/inputs/arguments.h"
 #include "runners/inputs/input_choices.h"
@@ -37,30 +38,6 @@ constexpr Order kOrders[] = {
 };
 /// Of launches on inputs of other families, where launches take long; of a finalist's.
 constexpr double kFamilySeconds = 2, kFinalFamilySeconds = 8;
-
-/// Baseline and candidate are timed in turn, so that other work on the machine affects both. Each
-/// round costs a warm-up, so long launches get fewer rounds, at most as many launches as fit in
-/// `kRoundSeconds`; there are always at least host.min_samples samples.
-constexpr int kMostRounds = 9;
-constexpr double kRoundSeconds = 1;
-
-/// Other work on the machine lasts longer than a round. A round whose median exceeds the quietest
-/// round's by this factor was disturbed and is left out, for baseline and candidate alike.
-constexpr double kDisturbed = 1.25;
-
-/// Samples of the quiet rounds, in order.
-std::vector<double> quiet(const std::vector<std::vector<double>>& rounds) {
-  double quietest = std::numeric_limits<double>::infinity();
-  for (const auto& round : rounds) {
-    if (!round.empty()) quietest = std::min(quietest, median(round));
-  }
-  std::vector<double> out;
-  for (const auto& round : rounds) {
-    if (!round.empty() && median(round) <= kDisturbed * quietest)
-      out.insert(out.end(), round.begin(), round.end());
-  }
-  return out;
-}
 
 /// One candidate's way through the gates.
 class Evaluation {
@@ -263,10 +240,23 @@ class Evaluation {
     const double slowest = slowest_seconds_;
     const auto equal = context_.families.of_family(workload, {.family = InputFamily::constant});
     const auto declared = context_.oracle.kept_inputs(workload, 0);
-    for (const auto& inputs : {declared, equal == nullptr ? declared : equal, declared}) {
+    std::vector<std::shared_ptr<const InputSet>> sets{declared, equal == nullptr ? declared : equal,
+                                                      declared};
+    const std::size_t side_by_side = sets.size() - 1;  // the others' blocks run one after another
+    for (const FamilyChoice& choice : colliding_choices(request_.spec, workload)) {
+      if (auto set = context_.families.of_family(workload, choice)) sets.push_back(std::move(set));
+    }
+    for (std::size_t i = 0; i < sets.size(); ++i) {
       LaunchCommand next = command(w, Schedule::random, Placement::canaries);
       next.interleaved = true;
-      if (check_on(w, keep(inputs), std::move(next), evidence_.interleaved)) continue;
+      next.orders_stores = i >= side_by_side;
+      const InputSet* const inputs = keep(sets[i]);
+      if (check_on(w, inputs, std::move(next), evidence_.interleaved)) {
+        const CheckedLaunch& launch = evidence_.interleaved.back();
+        if (launch.answer.reply.unordered_argument < 0) continue;
+        evidence_.baseline_stores_unordered = baseline_stores_unordered(w, launch);
+        break;
+      }
       if (evidence_.interleaved.back().answer.reply.end == BlockEnd::misaligned)
         evidence_.checked.push_back(std::move(evidence_.interleaved.back()));
       evidence_.interleaved.pop_back();
@@ -274,6 +264,29 @@ class Evaluation {
     }
     modules_[w] = own;
     slowest_seconds_ = slowest;
+  }
+
+  /// True also where that cannot be said.
+  bool baseline_stores_unordered(std::size_t w, const CheckedLaunch& launch) {
+    const Workload& workload = *context_.workloads[w];
+    const Variant& kernel = context_.baseline.variant();
+    const Macros macros =
+        macros_for(request_.spec, workload, kernel.tunables, kernel.compiler_options);
+    const Compiled code = context_.compiler.compile(job_of(kernel, macros, true), stop_);
+    if (code.status != Status::ok) return true;
+    LaunchCommand next = launch_of(kernel, workload, launch.command);
+    const auto loaded = context_.baseline_worker.load(code.object_path, 0, limit(), stop_,
+                                                      step_kernels(kernel).size());
+    const bool placed =
+        !loaded.loss && loaded.reply.problem.empty() &&
+        !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, *launch.inputs),
+                                       limit(), stop_, struct_parameters(request_.spec));
+    const auto answer =
+        placed ? context_.baseline_worker.launch(next, limit(), stop_) : Answer<LaunchReply>{};
+    context_.baseline_worker.reset();
+    context_.compiler.forget(code.object_path);
+    return !placed || answer.loss || answer.reply.end != BlockEnd::done ||
+           answer.reply.unordered_argument >= 0;
   }
 
   /// Launches on tensors that share a buffer, where the spec lets them.
@@ -313,8 +326,7 @@ class Evaluation {
       timing.cache = "cpu";
       const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
       bool paired = place_baseline(w, inputs);
-      rounds_ = static_cast<std::size_t>(
-          std::clamp(kRoundSeconds / std::max(slowest_seconds_, 1e-9), 1.0, double{kMostRounds}));
+      rounds_ = timing_rounds(slowest_seconds_);
       std::vector<std::vector<double>> candidate(rounds_), baseline(rounds_);
       for (std::size_t round = 0; round < rounds_; ++round) {
         const bool baseline_first = round % 2 == 0;
@@ -330,22 +342,6 @@ class Evaluation {
     }
   }
 
-  /// One round's share of the samples.
-  [[nodiscard]] TimeCommand round_of(const LaunchCommand& launch) const {
-    const int rounds = static_cast<int>(rounds_);
-    const auto share = [rounds](int samples) { return (samples + rounds - 1) / rounds; };
-    const HostOptions& options = context_.options;
-    return {.launch = launch,
-            .seconds = options.timing_seconds / rounds,
-            .min_samples = share(options.min_samples),
-            .max_samples = share(std::max(options.max_samples, options.min_samples))};
-  }
-  [[nodiscard]] WorkerClient::Limit limit_of(const TimeCommand& timing,
-                                             double launch_seconds) const {
-    const double each = std::min(context_.options.launch_seconds, 1 + 20 * launch_seconds);
-    return WorkerClient::Limit(timing.seconds + (timing.min_samples + 2) * each + 2);
-  }
-
   bool time_candidate(std::size_t w,
                       const InputSet& inputs,
                       bool bind,
@@ -354,11 +350,12 @@ class Evaluation {
     launch.workload = context_.workloads[w];
     launch.inputs = &inputs;
     launch.command = command(w, Schedule::forward, Placement::canaries);
-    const TimeCommand timing = round_of(launch.command);
+    const TimeCommand timing = timing_round(launch.command, rounds_, context_.options);
     if (auto loss = bind ? place(w, inputs) : std::nullopt)
       launch.answer.loss = loss;
     else
-      launch.answer = context_.worker.time(timing, limit_of(timing, slowest_seconds_), stop_);
+      launch.answer = context_.worker.time(
+          timing, timing_limit(timing, slowest_seconds_, context_.options), stop_);
     if (!add(std::move(launch), evidence_.timed)) return false;
     const auto& taken = evidence_.timed.back().answer.reply.samples_ns;
     samples.insert(samples.end(), taken.begin(), taken.end());
@@ -391,14 +388,11 @@ class Evaluation {
   bool time_baseline(std::size_t w, std::vector<double>& samples) {
     const Workload& workload = *context_.workloads[w];
     const Variant& variant = version_for(request_.spec, other(), workload);
-    LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
-    set_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
-    launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
-                              request_.spec.bindings(workload, variant.tunables),
-                              "launch of workload " + workload.name);
-    const TimeCommand timing = round_of(launch);
+    const LaunchCommand launch =
+        launch_of(variant, workload, command(w, Schedule::forward, Placement::canaries));
+    const TimeCommand timing = timing_round(launch, rounds_, context_.options);
     const auto answer = context_.baseline_worker.time(
-        timing, limit_of(timing, context_.options.launch_seconds), stop_);
+        timing, timing_limit(timing, context_.options.launch_seconds, context_.options), stop_);
     if (answer.loss || answer.reply.end != BlockEnd::done) return false;
     const auto& taken = answer.reply.samples_ns;
     samples.insert(samples.end(), taken.begin(), taken.end());
@@ -424,6 +418,17 @@ class Evaluation {
     out.placement = placement;
     out.seed = mix64(request_.seed + ++launches_);
     set_extras(*evidence_.kernels[w], evidence_.extras[w], out);
+    return out;
+  }
+
+  /// The same launch of another kernel.
+  [[nodiscard]] LaunchCommand launch_of(const Variant& kernel,
+                                        const Workload& workload,
+                                        LaunchCommand out) const {
+    set_extras(kernel, extra_numbers(request_.spec, kernel, workload), out);
+    out.numbers = evaluate(launch_for(request_.spec, kernel, workload),
+                           request_.spec.bindings(workload, kernel.tunables),
+                           "launch of workload " + workload.name);
     return out;
   }
 
@@ -474,7 +479,7 @@ class Evaluation {
   std::size_t loaded_ = 0;
   std::uint64_t launches_ = 0;
   double slowest_seconds_ = 0, launched_seconds_ = 0;  // a launch, all of them
-  std::size_t rounds_ = kMostRounds;
+  std::size_t rounds_ = 1;
   std::vector<std::shared_ptr<const InputSet>> inputs_;
 };
 

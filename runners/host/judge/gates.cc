@@ -376,6 +376,20 @@ Failure check_interleaved(const Evidence& e, std::string& figure) {
     return failure;
   });
 }
+Failure check_store_order(const Evidence& e, std::string& figure) {
+  if (e.baseline_stores_unordered) {
+    figure = "not judged: the spec's own kernel leaves it open which of several stores is the last";
+    return std::nullopt;
+  }
+  return first_of(e.interleaved, [&](const CheckedLaunch& launch) {
+    const LaunchReply& reply = launch.answer.reply;
+    if (reply.unordered_argument < 0) return Failure{};
+    return Failure{{.status = Status::wrong_result,
+                    .detail = "tensor " + argument_name(e, launch, reply.unordered_argument) +
+                              ": different values are stored to " + reply.unordered_detail +
+                              ", and no barrier, warp operation or fence says in which order"}};
+  });
+}
 Failure check_timed(const Evidence& e, std::string& figure) {
   std::size_t samples = 0;
   for (const auto& launch : e.timed) samples += launch.answer.reply.samples_ns.size();
@@ -433,6 +447,9 @@ constexpr Gate kGates[] = {
     {"interleavings", GateStage::check,
      "so they do where threads of a block switch between any two accesses to memory",
      &check_interleaved},
+    {"store_order", GateStage::check,
+     "no two threads store different values to one place in an order that is left to chance",
+     &check_store_order},
     {"timed_launch", GateStage::time, "the last timed launch passes the same checks", &check_timed},
     {"paired_times", GateStage::time, "a finalist was timed in turn with the baseline",
      &check_paired},
@@ -450,41 +467,6 @@ std::string CheckedLaunch::label() const {
          inputs->family + (inputs->family.empty() ? "" : ", ") +
          std::string(kOrders[static_cast<std::size_t>(command.schedule)]) + " order" +
          (command.over_results ? " over most of an earlier result" : "");
-}
-
-VerdictBuilder::VerdictBuilder() {
-  for (const auto& gate : gates())
-    verdict_.gates.push_back({std::string(gate.name), GateResult::Answer::not_run, "not reached"});
-}
-
-bool VerdictBuilder::judge(GateStage stage, const Evidence& evidence) {
-  for (std::size_t i = 0; i < gates().size() && !failure_; ++i) {
-    const Gate& gate = gates()[i];
-    if (gate.stage != stage) continue;
-    auto& result = verdict_.gates[i];
-    std::string figure;
-    failure_ = gate.check(evidence, figure);
-    result.answer = !failure_                      ? GateResult::Answer::pass
-                    : is_refusal(failure_->status) ? GateResult::Answer::fail
-                                                   : GateResult::Answer::not_run;
-    result.detail = failure_ ? failure_->detail.substr(0, failure_->detail.find('\n')) : figure;
-    if (!failure_) continue;
-    for (std::size_t k = i + 1; k < gates().size(); ++k)
-      verdict_.gates[k].detail = "after " + std::string(gate.name) + " failed";
-  }
-  return !failure_;
-}
-
-void VerdictBuilder::skip(std::string_view gate, const std::string& why) {
-  const auto result = std::ranges::find(verdict_.gates, gate, &GateResult::gate);
-  result->answer = GateResult::Answer::not_run;
-  result->detail = why;
-}
-
-void VerdictBuilder::skip(GateStage stage, const std::string& why) {
-  for (std::size_t i = 0; i < gates().size(); ++i) {
-    if (gates()[i].stage == stage) verdict_.gates[i].detail = why;
-  }
 }
 
 }  // namespace warpath::host

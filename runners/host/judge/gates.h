@@ -41,7 +41,9 @@ struct Evidence {
   std::vector<CheckedLaunch> checked;
   std::size_t families = 0;  ///< kinds of inputs that there are for the launches checked
   std::vector<CheckedLaunch> interleaved;  ///< those that ended, of code whose threads switch
-  std::vector<CheckedLaunch> timed;        ///< the last launch of each timing
+  /// the spec's own kernel, too, stores in no order (LaunchReply::unordered_argument)
+  bool baseline_stores_unordered = false;
+  std::vector<CheckedLaunch> timed;  ///< the last launch of each timing
   /// workload on which a finalist could not be timed in turn with the baseline; empty: none
   std::string timed_alone;
 };

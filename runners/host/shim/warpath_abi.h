@@ -42,6 +42,8 @@ enum WarpathWarpOp : int {
 
 enum WarpathFault : int { kWarpathFaultTrap, kWarpathFaultAssert, kWarpathFaultAlignment };
 
+enum WarpathAccess : int { kWarpathRead, kWarpathStore, kWarpathAtomic, kWarpathFence };
+
 enum WarpathParameterKind : int {
   kWarpathPointer, kWarpathSigned, kWarpathUnsigned, kWarpathFloating, kWarpathBool, kWarpathHalf, kWarpathOther,
 };
@@ -67,8 +69,8 @@ __attribute__((visibility("default"))) int warpath_barrier(int kind, int predica
 __attribute__((visibility("default"))) unsigned long long warpath_warp(int op, unsigned mask, unsigned long long value,
                                                                        int argument, int width);
 __attribute__((visibility("default"))) void warpath_yield();
-__attribute__((visibility("default"))) void warpath_access(const volatile void* address,
-                                                           unsigned long bytes);  ///< before it (warpath_interleave.h)
+__attribute__((visibility("default"))) void warpath_access(const volatile void* address, unsigned long bytes,
+                                                           int kind);  ///< before it (warpath_interleave.h)
 __attribute__((visibility("default"))) void warpath_pause();  ///< in an update that is whole for a block alone
 [[noreturn]] __attribute__((visibility("default"))) void warpath_fault(int fault, const char* text, int line);
 }

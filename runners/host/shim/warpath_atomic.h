@@ -93,7 +93,7 @@ enum class Change { add, sub, min, max, exchange, compare, and_, or_, xor_ };
 
 template <Change change, class T>
 __attribute__((noinline, no_sanitize("thread"))) static T update(T* address, T value, T expected) {
-  warpath_access(address, sizeof(T));
+  warpath_access(address, sizeof(T), kWarpathAtomic);
   volatile T* const place = address;
   const T old = *place;
   warpath_pause();

@@ -13,16 +13,16 @@ extern "C" {
 WARPATH_TOLD(void, init, ) {}
 WARPATH_TOLD(void, func_entry, void*) {}
 WARPATH_TOLD(void, func_exit, void*) {}
-WARPATH_TOLD(void, read_range, void* p, unsigned long size) { warpath_access(p, size); }
-WARPATH_TOLD(void, write_range, void* p, unsigned long size) { warpath_access(p, size); }
+WARPATH_TOLD(void, read_range, void* p, unsigned long size) { warpath_access(p, size, kWarpathRead); }
+WARPATH_TOLD(void, write_range, void* p, unsigned long size) { warpath_access(p, size, kWarpathStore); }
 
 #define WARPATH_ACCESSES(bytes)                                                       \
-  WARPATH_TOLD(void, read##bytes, void* p) { warpath_access(p, bytes); }              \
-  WARPATH_TOLD(void, write##bytes, void* p) { warpath_access(p, bytes); }             \
-  WARPATH_TOLD(void, unaligned_read##bytes, void* p) { warpath_access(p, bytes); }    \
-  WARPATH_TOLD(void, unaligned_write##bytes, void* p) { warpath_access(p, bytes); }   \
-  WARPATH_TOLD(void, volatile_read##bytes, void* p) { warpath_access(p, bytes); }     \
-  WARPATH_TOLD(void, volatile_write##bytes, void* p) { warpath_access(p, bytes); }
+  WARPATH_TOLD(void, read##bytes, void* p) { warpath_access(p, bytes, kWarpathRead); }              \
+  WARPATH_TOLD(void, write##bytes, void* p) { warpath_access(p, bytes, kWarpathStore); }             \
+  WARPATH_TOLD(void, unaligned_read##bytes, void* p) { warpath_access(p, bytes, kWarpathRead); }    \
+  WARPATH_TOLD(void, unaligned_write##bytes, void* p) { warpath_access(p, bytes, kWarpathStore); }   \
+  WARPATH_TOLD(void, volatile_read##bytes, void* p) { warpath_access(p, bytes, kWarpathRead); }     \
+  WARPATH_TOLD(void, volatile_write##bytes, void* p) { warpath_access(p, bytes, kWarpathStore); }
 WARPATH_ACCESSES(1)
 WARPATH_ACCESSES(2)
 WARPATH_ACCESSES(4)
@@ -32,25 +32,25 @@ WARPATH_ACCESSES(16)
 
 #define WARPATH_CHANGE(bits, T, name)                                             \
   WARPATH_TOLD(T, atomic##bits##_##name, volatile T* p, T v, int) {               \
-    warpath_access(p, bits / 8);                                                  \
+    warpath_access(p, bits / 8, kWarpathAtomic);                                                  \
     return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                               \
   }
 #define WARPATH_COMPARE(bits, T, name, weak)                                                       \
   WARPATH_TOLD(bool, atomic##bits##_compare_exchange_##name, volatile T* p, T* old, T v, int, int) { \
-    warpath_access(p, bits / 8);                                                                   \
+    warpath_access(p, bits / 8, kWarpathAtomic);                                                                   \
     return __atomic_compare_exchange_n(p, old, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
   }
 #define WARPATH_ATOMICS(bits, T)                                                  \
   WARPATH_TOLD(T, atomic##bits##_load, const volatile T* p, int) {                \
-    warpath_access(p, bits / 8);                                                  \
+    warpath_access(p, bits / 8, kWarpathRead);                                                  \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                  \
   }                                                                               \
   WARPATH_TOLD(void, atomic##bits##_store, volatile T* p, T v, int) {             \
-    warpath_access(p, bits / 8);                                                  \
+    warpath_access(p, bits / 8, kWarpathAtomic);                                                  \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                     \
   }                                                                               \
   WARPATH_TOLD(T, atomic##bits##_exchange, volatile T* p, T v, int) {             \
-    warpath_access(p, bits / 8);                                                  \
+    warpath_access(p, bits / 8, kWarpathAtomic);                                                  \
     return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
   }                                                                               \
   WARPATH_CHANGE(bits, T, fetch_add)                                              \
@@ -78,7 +78,7 @@ __attribute__((no_sanitize("thread", "alignment"), noinline, used)) void warpath
 void warpath_misaligned(const WarpathMisaligned* access, void*) {
   warpath_fault(kWarpathFaultAlignment, access->type->name, static_cast<int>(access->place.line));
 }
-WARPATH_TOLD(void, atomic_thread_fence, int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+WARPATH_TOLD(void, atomic_thread_fence, int) { warpath_access(nullptr, 0, kWarpathFence); __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 WARPATH_TOLD(void, atomic_signal_fence, int) {}
 }
 
