@@ -210,12 +210,14 @@ Study load_study(const std::filesystem::path& file) {
 StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study) {
   std::vector<double> valid;
   double cost = 0;
-  for (const Recording::Row& row : recording->rows()) {
+  const std::vector<std::uint32_t> reachable = recording->reachable();
+  for (const std::uint32_t i : reachable) {
+    const Recording::Row& row = recording->rows()[i];
     if (row.status == Status::ok) valid.push_back(row.time_ns);
     cost += row.compile_seconds + row.run_seconds;
   }
   if (valid.empty()) throw bad_input(recording->name(), "no point that runs", "at least one");
-  const std::size_t points = recording->rows().size();
+  const std::size_t points = reachable.size();
   ScoreScale scale(valid, points - valid.size());
   const bool drawable = recording->drawable();
   // The expected cost of uniform draws is undefined for a graph, which cannot be drawn from.

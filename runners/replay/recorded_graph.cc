@@ -141,6 +141,22 @@ void RecordedGraph::neighbours(std::uint32_t row, std::vector<std::uint32_t>& ou
   for (const Action& action : nodes_[row].actions) out.push_back(action.target);
 }
 
+std::vector<std::uint32_t> RecordedGraph::reachable() const {
+  std::vector<std::uint32_t> out{0};
+  std::vector<bool> seen(nodes_.size());
+  seen[0] = true;
+  for (std::size_t next = 0; next < out.size(); ++next) {
+    const std::uint32_t row = out[next];
+    if (rows()[row].status != Status::ok) continue;
+    for (const Action& action : nodes_[row].actions) {
+      if (!seen[action.target]) out.push_back(action.target);
+      seen[action.target] = true;
+    }
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 // A line a row, the graph itself first: no line is long, and deflate finds the text of a variant in
 // its parent's.
 

@@ -54,6 +54,9 @@ class RecordedGraph final : public Recording {
   [[nodiscard]] std::uint32_t find(const Hash128& key) const;
 
   [[nodiscard]] bool drawable() const override { return false; }
+  /// By moves from the baseline, through variants that run. What inner tuning made of one, and no
+  /// move of another, is not.
+  [[nodiscard]] std::vector<std::uint32_t> reachable() const override;
   [[nodiscard]] std::uint32_t first_row(const Options&,
                                         std::uint64_t,
                                         std::uint64_t) const override {

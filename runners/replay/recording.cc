@@ -1,6 +1,7 @@
 #include "runners/replay/recording.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
@@ -32,6 +33,12 @@ Recording::Recording(std::string name,
     if (row.samples_ns.size() > 1) deviations.push_back(relative_deviation(row.samples_ns));
   }
   if (!deviations.empty()) noise_ = median(deviations);
+}
+
+std::vector<std::uint32_t> Recording::reachable() const {
+  std::vector<std::uint32_t> out(rows_.size());
+  std::iota(out.begin(), out.end(), 0U);
+  return out;
 }
 
 }  // namespace warpath

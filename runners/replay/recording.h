@@ -65,6 +65,8 @@ class Recording {
 
   /// Number of variants that a search can find: the rows, unless they are computed when asked for.
   [[nodiscard]] virtual std::uint64_t variants() const { return rows_.size(); }
+  /// The rows that a search can come to, in ascending order: all, unless moves lead to some only.
+  [[nodiscard]] virtual std::vector<std::uint32_t> reachable() const;
   /// False: its variants are reached by moves from the first row only, and no uniform draw is known
   /// of them.
   [[nodiscard]] virtual bool drawable() const { return true; }

@@ -109,6 +109,21 @@ TEST_CASE(
   CHECK(again->find({1, 2}) == Recording::kNone);
 }
 
+TEST_CASE("the best of a graph is the best that moves lead to, through variants that run") {
+  const RecordedGraph graph = small_graph();
+  // From the baseline: three variants that run, one that fails, and one behind each of the three.
+  CHECK(graph.reachable() == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  std::vector<RecordedGraph::Node> nodes;
+  std::vector<Recording::Row> rows;
+  for (std::uint32_t i = 0; i < graph.rows().size(); ++i) {
+    nodes.push_back(graph.node(i));
+    rows.push_back(graph.rows()[i]);
+  }
+  nodes[0].actions.erase(nodes[0].actions.begin());  // "good", behind which is another
+  const RecordedGraph without(graph.name(), graph.facts(), graph.spec(), nodes, rows, "without");
+  CHECK(without.reachable() == std::vector<std::uint32_t>{0, 3, 4, 5, 6, 7});
+}
+
 TEST_CASE("a graph stands in for the kernel that it was recorded of, and for no other") {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "g.graph.gz").string();
