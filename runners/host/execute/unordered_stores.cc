@@ -56,7 +56,8 @@ void UnorderedStores::before_store(std::uint32_t thread,
 void UnorderedStores::settle(std::uint32_t thread) {
   Pending& stored = pending_[thread];
   const std::size_t bytes = std::exchange(stored.bytes, 0);
-  const std::byte* const now = tensors_.empty() ? nullptr : tensors_[stored.tensor].data();
+  if (bytes == 0) return;
+  const std::byte* const now = tensors_[stored.tensor].data();
   for (std::size_t k = 0; k < bytes; ++k) {
     if (now[stored.offset + k] == stored.before[k]) continue;
     Change& last = last_of(stored.tensor, stored.offset + k);
