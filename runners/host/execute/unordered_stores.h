@@ -28,10 +28,10 @@ struct UnorderedStore {
 /// of one launch whose blocks run one after another on one OS thread (as in Flanagan and Freund,
 /// FastTrack, 2009, for stores alone).
 ///
-/// Ordered are stores with a barrier of their block, an operation of their warp or, from one block
-/// to another, a fence or an atomic change of a tensor by the first one's block between them; and a
-/// store after an atomic change, as of a counter that the last block resets. Two atomic changes are
-/// no stores. One that leaves the value as it was is none either: many threads may say the same.
+/// Ordered are stores with a barrier of their block, an operation of their warp, or a fence or an
+/// atomic change of a tensor by the first one's block between them; and a store after an atomic
+/// change, as of a counter that the last block resets. Two atomic changes are no stores. One that
+/// leaves the value as it was is none either: many threads may say the same.
 class UnorderedStores {
  public:
   /// Of a launch of so many blocks and warps a block; forgets the launch before.

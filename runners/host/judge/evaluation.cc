@@ -250,12 +250,13 @@ class Evaluation {
       LaunchCommand next = command(w, Schedule::random, Placement::canaries);
       next.interleaved = true;
       next.orders_stores = i >= side_by_side;
-      const InputSet* const inputs = keep(sets[i]);
-      if (check_on(w, inputs, std::move(next), evidence_.interleaved)) {
+      if (check_on(w, keep(sets[i]), std::move(next), evidence_.interleaved)) {
         const CheckedLaunch& launch = evidence_.interleaved.back();
-        if (launch.answer.reply.unordered_argument < 0) continue;
-        evidence_.baseline_stores_unordered = baseline_stores_unordered(w, launch);
-        break;
+        bool& is_open = evidence_.baseline_stores_unordered;
+        const bool unordered = launch.answer.reply.unordered_argument >= 0;
+        is_open = is_open || (unordered && baseline_stores_unordered(w, launch));
+        if (unordered && !is_open) break;
+        continue;
       }
       if (evidence_.interleaved.back().answer.reply.end == BlockEnd::misaligned)
         evidence_.checked.push_back(std::move(evidence_.interleaved.back()));
