@@ -212,7 +212,7 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
     case InputFamily::bottom:
       return rule.nonnegative ? own : bottom_value(rule, i, own);
     case InputFamily::infinite_lines:
-      if (rule.form == 0 && i / rule.row % 2 != 0) x = double_of(0x7ff0000000000000ULL);
+      if (rule.form == 0 && is_of_every_other_line(rule, i)) x = double_of(0x7ff0000000000000ULL);
       break;
     case InputFamily::few_infinite_lines:
       if (rule.form == 0 && is_of_few_lines(rule, i)) x = double_of(0x7ff0000000000000ULL);

@@ -82,6 +82,14 @@ inline double bottom_value(const FamilyRule& rule, Word i, double own) {
   return rule.form == 1 ? low : double_of(0xfff0000000000000ULL);
 }
 
+/// True if element `i` is infinite in InputFamily::infinite_lines.
+inline bool is_of_every_other_line(const FamilyRule& rule, Word i) {
+  const Word line = i / rule.row, of_matrix = line % rule.lines, column = i % rule.row;
+  const bool is_edge = (rule.lines > 2 && (of_matrix == 0 || of_matrix + 1 == rule.lines)) ||
+                       (rule.finite_sides && (column == 0 || column + 1 == rule.row));
+  return line % 2 != 0 && !is_edge;
+}
+
 /// True if element `i` lies in a line of InputFamily::few_infinite_lines.
 inline bool is_of_few_lines(const FamilyRule& rule, Word i) {
   constexpr Word kOneOf = 16;

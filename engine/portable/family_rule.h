@@ -78,7 +78,9 @@ enum class InputFamily : int {
   /// others, and in others beside the least finite number. In form 1 two finite numbers below all
   /// others instead.
   bottom,
-  infinite_lines,  ///< every other line is infinite, from the second on; in form 1 none is
+  /// every other line is infinite, from the second on, but not the first or last one of a matrix of
+  /// three and more: what lies outside may be read there, and multiplied by 0; in form 1 none is
+  infinite_lines,
   /// one line of 16 is infinite, and the first; of a vector so many elements; in form 1 none is.
   /// For tensors beside offsets, whose ranges are finite between these, or beside places of which
   /// -1 is none.
@@ -152,6 +154,7 @@ struct FamilyRule {
   bool holds_zero;         ///< of integers: 0 is a value of the declared rule
   bool holds_all;          ///< of integers: so is every value of the type
   double least, greatest;  ///< of integers: values of the declared rule
+  bool finite_sides;       ///< InputFamily::infinite_lines leaves the first and last column finite
   double longest;          ///< of offsets: the most elements that a range may have
   double landmarks[2];     ///< values that the kernel may compare with: its scalar arguments
   int landmark_count;

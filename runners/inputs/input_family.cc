@@ -13,6 +13,7 @@
 #include "runners/inputs/arguments.h"
 #include "runners/inputs/column_indices.h"
 #include "runners/inputs/exponentials.h"
+#include "runners/inputs/made_integers.h"
 #include "runners/inputs/nan_tests.h"
 
 namespace warpath {
@@ -314,6 +315,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   out.row = static_cast<std::uint64_t>(shape.empty() ? 1 : shape.back());
   out.lines = static_cast<std::uint64_t>(shape.size() < 2 ? 1 : shape[shape.size() - 2]);
   out.odd = kNoElement;
+  out.finite_sides = makes_integers(spec.source);
   out.scale = 1;
   out.arrangement = arrangement_of(spec, arg, content, workload);
   if (out.arrangement == Arrangement::offsets) {
@@ -348,6 +350,19 @@ bool draws_each_alone(const TensorSpec& content) {
   using Kind = InitRule::Kind;
   return rule != nullptr &&
          (rule->kind == Kind::randn || rule->kind == Kind::uniform || rule->kind == Kind::randint);
+}
+
+bool has_integer_factors(const KernelSpec& spec, const Workload& workload) {
+  return std::ranges::any_of(spec.io.args, [&](const ArgSpec& arg) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output) return false;
+    const TensorSpec content = spec.tensor_of(arg, workload);
+    const DTypeInfo& type = info(content.dtype);
+    if (type.is_float || type.size_bytes > 2 || content.dtype == DType::boolean ||
+        !content.indexes.empty() || !draws_each_alone(content))
+      return false;
+    const auto range = free_range(spec, arg, workload, content);
+    return range && range->greatest - range->least > 1;
+  });
 }
 
 bool changes(InputFamily family,

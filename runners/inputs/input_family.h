@@ -119,6 +119,10 @@ enum class PlacesAt : std::uint8_t { anywhere, begin, end };
 /// without breaking a property that the kernel relies on.
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);
 
+/// True if the kernel reads small integers that are drawn and place nothing, as quantised numbers
+/// are.
+[[nodiscard]] bool has_integer_factors(const KernelSpec& spec, const Workload& workload);
+
 /// True if `family` changes the values of `arg` under `workload`. Integer tensors change only so
 /// that the kernel's preconditions hold: elements that are drawn independently to values that the
 /// rule could have drawn, permutations and row pointers to other ones (Arrangement).

@@ -1,23 +1,11 @@
 #include "runners/inputs/other_scalars.h"
 
 #include <algorithm>
-#include <regex>
-#include <string_view>
+
+#include "runners/inputs/made_integers.h"
 
 namespace warpath {
 namespace {
-
-/// The text converts to integers, perhaps of floating-point numbers: `(int)x`, `int(x)`,
-/// `static_cast<int>(x)`, `__float2int_rd(x)`, `lrintf(x)`, floorf(x) that a declaration converts.
-/// Indices of threads and blocks are integers already, and what becomes one of 64 bits mostly is.
-bool makes_integers(std::string_view source) {
-  static const std::regex kConversion(
-      "\\( *(int|unsigned|unsigned int|u?int32_t) *\\)(?! *\\(?(block|thread|grid))|"
-      "\\b(int|unsigned|u?int32_t) *\\( *[^ )]|"
-      "static_cast *< *(unsigned|int|u?int32_t)|"
-      "\\b(__(float|double|half)2u?(int|ll)|ll?(rint|round)|floor|ceil|trunc)");
-  return std::regex_search(source.begin(), source.end(), kConversion);
-}
 
 /// The kernel receives `arg`, a floating-point number, and its text makes no places of such
 /// numbers.

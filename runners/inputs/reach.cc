@@ -167,8 +167,9 @@ double tail_factor(InputFamily family) {
   return has_few_large ? kFewLarge : 1;
 }
 
-Tolerance scaled(Tolerance tolerance, InputFamily family, double scale) {
+Tolerance scaled(Tolerance tolerance, InputFamily family, const ResultSize& size) {
   constexpr double kLeast = 0x1p-126;
+  double scale = size.ratio;
   // What depends on none of the few large inputs is as small as ever.
   if (family == InputFamily::outlier) scale = std::min(scale, 1.0);
   if (scale < 1 && !may_be_smaller(family)) {
@@ -176,6 +177,7 @@ Tolerance scaled(Tolerance tolerance, InputFamily family, double scale) {
     scale = 1;
   }
   tolerance.atol = std::max(tolerance.atol * scale, kLeast);
+  if (!may_be_smaller(family)) tolerance.atol += tolerance.rtol * size.declared;
   return tolerance;
 }
 

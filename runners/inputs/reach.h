@@ -91,16 +91,23 @@ void extend(Distance& distance,
                                         const Reach& reach,
                                         Infinities infinities);
 
+/// The size of a family's results: root mean squares.
+struct ResultSize {
+  double ratio = 1;     ///< over that on declared inputs
+  double declared = 0;  ///< on declared inputs, where the kernel has_integer_factors(); else 0
+};
 /// Factor on the scale of a family's results, their root mean square over that on declared inputs:
 /// a few large values among many small ones, or zeros, cancel in more results than it says.
 [[nodiscard]] double tail_factor(InputFamily family);
-/// `tolerance` for inputs of `family` whose results are `scale` times as large. Results of inputs
+/// `tolerance` for inputs of `family` whose results are of `size`. Results of inputs
 /// that are as large as declared ones (not may_be_smaller()) are smaller where terms cancel or are
 /// zero: another order of operations may be off there by as much as anywhere, so the absolute
-/// part stays as it is, and the norm is that of an error beside results of the declared size. It
-/// also stays where a few large inputs make some results large (InputFamily::outlier). The
+/// part stays as it is, and the norm is that of an error beside results of the declared size. Where
+/// integers are factors their zero point may be taken out of a sum, whose terms are then not small
+/// even if the integers are that: the absolute part is the bound of a result of the declared size.
+/// It also stays where a few large inputs make some results large (InputFamily::outlier). The
 /// absolute part stays above 0, so that only a wrong class has an infinite ratio.
-[[nodiscard]] Tolerance scaled(Tolerance tolerance, InputFamily family, double scale);
+[[nodiscard]] Tolerance scaled(Tolerance tolerance, InputFamily family, const ResultSize& size);
 
 /// Factor that converts an error caused by nudging inputs of `dtype` into the error of rounding in
 /// single precision or better; 16-bit inputs are converted exactly.

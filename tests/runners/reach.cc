@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/spec/spec_load.h"
+#include "runners/inputs/input_family.h"
 
 using namespace warpath;
 
@@ -168,21 +169,38 @@ TEST_SUITE("reach") {
     const Tolerance own{.atol = 1e-3, .rtol = 1e-4, .norm = 1e-5};
     for (const InputFamily family :
          {InputFamily::one_value, InputFamily::opposed, InputFamily::sparse}) {
-      CHECK(scaled(own, family, 0.01).atol == own.atol);
-      CHECK(scaled(own, family, 0.01).norm == doctest::Approx(100 * own.norm));
+      CHECK(scaled(own, family, {.ratio = 0.01}).atol == own.atol);
+      CHECK(scaled(own, family, {.ratio = 0.01}).norm == doctest::Approx(100 * own.norm));
     }
     for (const InputFamily family :
          {InputFamily::tiny, InputFamily::faint, InputFamily::cancellation}) {
-      CHECK(scaled(own, family, 0.01).atol == doctest::Approx(0.01 * own.atol));
-      CHECK(scaled(own, family, 0.01).norm == own.norm);
+      CHECK(scaled(own, family, {.ratio = 0.01}).atol == doctest::Approx(0.01 * own.atol));
+      CHECK(scaled(own, family, {.ratio = 0.01}).norm == own.norm);
     }
-    CHECK(scaled(own, InputFamily::huge, 1024).atol == doctest::Approx(1024 * own.atol));
+    CHECK(scaled(own, InputFamily::huge, {.ratio = 1024}).atol == doctest::Approx(1024 * own.atol));
     const Tensor nothing = tensor({0, 0});
     const auto under = [&](double error) {
-      return compare(tensor({0, error}), nothing, scaled(own, InputFamily::one_value, 0)).passed;
+      return compare(tensor({0, error}), nothing, scaled(own, InputFamily::one_value, {.ratio = 0}))
+          .passed;
     };
     CHECK(under(0.9e-3));
     CHECK_FALSE(under(1.1e-3));
+  }
+
+  TEST_CASE("where integers are factors a result may be off by the bound of one of declared size") {
+    const Tolerance own{.atol = 1e-3, .rtol = 1e-4, .norm = 1e-5};
+    const ResultSize size{.ratio = 0, .declared = 50};
+    CHECK(scaled(own, InputFamily::one_value, size).atol == doctest::Approx(1e-3 + 50 * 1e-4));
+    CHECK(scaled(own, InputFamily::tiny, size).atol < own.atol);
+    const auto factors = [](const char* folder) {
+      const KernelSpec spec =
+          load_specs(WARPATH_SOURCE_ROOT "/tests/data/" + std::string(folder) + "/spec.json").at(0);
+      return has_integer_factors(spec, spec.workloads.at(0));
+    };
+    CHECK(factors("integrity/zero_points"));
+    CHECK_FALSE(factors("integrity/rownorm"));
+    CHECK_FALSE(factors("integrity/masked_rows"));
+    CHECK_FALSE(factors("integrity/take"));
   }
 
   TEST_CASE(
@@ -237,7 +255,7 @@ TEST_SUITE("reach") {
   }
 
   TEST_CASE("the absolute tolerance of small inputs stays above zero") {
-    CHECK(scaled(kTolerance, InputFamily::tiny, 0).atol > 0);
-    CHECK(scaled(kTolerance, InputFamily::tiny, 0).rtol == kTolerance.rtol);
+    CHECK(scaled(kTolerance, InputFamily::tiny, {.ratio = 0}).atol > 0);
+    CHECK(scaled(kTolerance, InputFamily::tiny, {.ratio = 0}).rtol == kTolerance.rtol);
   }
 }

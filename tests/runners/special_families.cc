@@ -48,6 +48,23 @@ TEST_CASE("one element of each line is infinite, of long ones one of each 1024")
   CHECK(Made(InputFamily::masked_infinities, 1, 3).values.bytes == made.own.bytes);
 }
 
+TEST_CASE("every other line is infinite, but what lies at an edge of its matrix may stay finite") {
+  const Made made(InputFamily::infinite_lines, 0, 3);
+  CHECK(made.all([&](std::int64_t m, std::int64_t line, std::int64_t column) {
+    return std::isinf(made(m, line, column)) == (line % 2 != 0 && line + 1 != kLines);
+  }));
+  FamilyRule rule = rule_for(InputFamily::infinite_lines, 0, 3, {4, 10});
+  const auto is_infinite = [&](std::uint64_t i) {
+    return std::isinf(portable::family_value(rule, i, 1, 1));
+  };
+  CHECK((is_infinite(10) && is_infinite(19)));
+  rule.finite_sides = true;
+  CHECK_FALSE((is_infinite(10) || is_infinite(19)));
+  CHECK((is_infinite(11) && is_infinite(18)));
+  rule.lines = 2;  // both are at an edge
+  CHECK((is_infinite(11) && is_infinite(31)));
+}
+
 TEST_CASE("the first line is infinite and one of 16 others, of a vector as many elements") {
   const Made made(InputFamily::few_infinite_lines, 0, 3);
   int infinite = 0;

@@ -150,11 +150,11 @@ void StressBench::add_family(const FamilyChoice& choice) {
   for (const auto& [name, values] : family.inputs.expected) {
     Tolerance own = tolerance_on(choice.family, spec_, name);
     if (!family.is_declared) {
-      const double scale =
-          root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
-      const bool tail =
-          choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
-      own = scaled(own, choice.family, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
+      const double declared = root_mean_square(families_.front().inputs.expected.at(name)),
+                   ratio = root_mean_square(values) / declared;
+      own = scaled(own, choice.family,
+                   {.ratio = (std::isfinite(ratio) ? ratio : 1) * tail_factor(choice.family),
+                    .declared = has_integer_factors(spec_, *workload_) ? declared : 0});
     }
     family.tolerance.emplace(name, own);
   }

@@ -75,8 +75,7 @@ struct InputSet {
   std::string form_label;  ///< FamilyChoice::label() of a family with several forms
   /// where non-finite results may be NaN or infinite, depending on the order of operations
   Infinities infinities = Infinities::none;
-  /// By tensor: root mean square of this family's results over that of the declared one. Empty: 1.
-  std::vector<double> result_scale;
+  std::vector<ResultSize> result_sizes;  ///< by tensor; empty: of the declared family
   /// By tensor: the result of reach_on(); empty before.
   mutable std::vector<Reach> reach;
   mutable bool class_varies = false;               ///< reach_on() saw results of a wrong class

@@ -100,14 +100,15 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
   const std::vector<double> declared = baseline.reference_scale(w, *placed.sets.front());
+  const bool has_factors = has_integer_factors(spec(), *placed.workload);
   for (InputSet* const set : sets) {
-    std::vector<double> scale = baseline.reference_scale(w, *set);
+    const std::vector<double> scale = baseline.reference_scale(w, *set);
     for (std::size_t t = 0; t < scale.size(); ++t) {
-      scale[t] =
-          declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
-      scale[t] *= tail_factor(set->family);
+      const bool is_known = declared[t] > 0 && std::isfinite(scale[t] / declared[t]);
+      const double ratio = is_known ? scale[t] / declared[t] : 1;
+      set->result_sizes.push_back(
+          {.ratio = ratio * tail_factor(set->family), .declared = has_factors ? declared[t] : 0});
     }
-    set->result_scale = std::move(scale);
   }
   return placed.families;
 }

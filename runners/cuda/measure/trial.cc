@@ -244,7 +244,7 @@ std::vector<Tolerance> Trial::tolerances(std::size_t w, const InputSet& set) {
   std::vector<Tolerance> out;
   for (std::size_t t = 0; t < at(w).tensors.size(); ++t) {
     const Tolerance own = tolerance_on(set.family, problem_.spec(), at(w).tensors[t].arg->name);
-    out.push_back(set.result_scale.empty() ? own : scaled(own, set.family, set.result_scale[t]));
+    out.push_back(set.result_sizes.empty() ? own : scaled(own, set.family, set.result_sizes[t]));
   }
   return out;
 }
@@ -310,7 +310,7 @@ Comparison Trial::compare_at(std::size_t w,
   const auto refused = [&](std::size_t t) {
     return tensors[t].is_written() && !by[t].exact && !found[t].passed;
   };
-  for (std::size_t t = 0; t < tensors.size() && !set.result_scale.empty(); ++t) {
+  for (std::size_t t = 0; t < tensors.size() && !set.result_sizes.empty(); ++t) {
     if (refused(t))
       found[t] = judge_by_reach(found[t], by[t], reach_on(problem_, w, set)[t],
                                 compare_one(w, t, addresses, set, doing));

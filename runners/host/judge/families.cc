@@ -148,6 +148,7 @@ bool Families::judge_baseline(const Workload& workload,
   const TensorMap found = run_baseline(workload, inputs, shared);
   if (found.empty()) return false;
   const auto declared = oracle_.kept_inputs(workload, 0);
+  const bool has_factors = has_integer_factors(spec_, workload);
   std::map<std::string, Allowance> allowances;
   bool keeps_class = true;
   const auto under = [&](const std::string& name, const Tensor& values) {
@@ -171,12 +172,12 @@ bool Families::judge_baseline(const Workload& workload,
       allowances.emplace(name, Allowance{.tolerance = spec_.tolerance_of(name)});
       continue;
     }
-    double scale = root_mean_square(inputs.expected.at(name)) /
-                   std::max(root_mean_square(declared->expected.at(name)), 1e-300);
-    if (!std::isfinite(scale)) scale = 1;
-    scale *= tail_factor(family);
+    const double own = root_mean_square(declared->expected.at(name));
+    double ratio = root_mean_square(inputs.expected.at(name)) / std::max(own, 1e-300);
+    if (!std::isfinite(ratio)) ratio = 1;
+    const ResultSize size{.ratio = ratio * tail_factor(family), .declared = has_factors ? own : 0};
     allowances.emplace(
-        name, Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), family, scale),
+        name, Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), family, size),
                         .reach = Reach{.factor = reach_factor(spec_, workload)}});
   }
   if (!take_in(found)) return false;
