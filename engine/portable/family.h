@@ -315,9 +315,14 @@ inline double regular_value(const FamilyRule& rule, Word i, double own, double s
       break;
     }
     case InputFamily::alike: {
-      const Word of =
-          form_of(rule) == 2 ? i - i % (rule.lines * rule.row) + column * rule.lines + line : i;
-      x = (form_of(rule) == 1 ? -1 : 1) * (2 * unit(random_word(rule.common_seed, of, 3)) - 1);
+      const double common = unit(random_word(rule.common_seed, alike_place(rule, i), 3));
+      const bool is_opposite = form_of(rule) == 1;
+      if (is_floating(rule.dtype)) {
+        x = (is_opposite ? -1 : 1) * (2 * common - 1);
+      } else {
+        x = rule.least + floor(common * (rule.greatest - rule.least + 1));
+        if (is_opposite) x = rule.least + rule.greatest - x;
+      }
       break;
     }
   }

@@ -35,9 +35,29 @@ inline double digits_value(const FamilyRule& rule, Word digit) {
   return coded_value(rule, 0x1111111111111111ULL * digit);
 }
 
+/// How many leading bits, of so many, element `i` of InputFamily::extremes has lost in form 3.
+inline Word lost_bits(const FamilyRule& rule, Word i, Word of) {
+  return random_word(rule.common_seed, i, 12) % of;
+}
+
+/// True if integers of the rule have many sizes.
+inline bool has_sizes(const FamilyRule& rule) {
+  return !is_floating(rule.dtype) && rule.holds_zero && rule.greatest - rule.least >= 0x1p15;
+}
+
 /// Element `i` of InputFamily::extremes.
 inline double extreme_value(const FamilyRule& rule, Word i, double own) {
   const Word bits = random_word(rule.seed, i, 3);
+  if (form_of(rule) == 3) {
+    constexpr Word kOneOf = 8;
+    const double most = rule.greatest > -rule.least ? rule.greatest : -rule.least;
+    const double top = power_below(most);
+    Word width = 1;  // bits of the greatest
+    while (static_cast<double>(Word{1} << (width - 1)) < top) ++width;
+    const double power = top / static_cast<double>(Word{1} << lost_bits(rule, i, width));
+    const double x = bits % kOneOf != 0 ? own * (power / top) : own < 0 ? -power : power;
+    return x < rule.least || x > rule.greatest ? own : x < 0 ? ceil(x) : floor(x);
+  }
   if (form_of(rule) != 0) {
     // Beside each other lie two of the same sum, so that those of lines are equal.
     const double span = rule.greatest - rule.least + 1, most = span < 4 ? span - 1 : 3;

@@ -41,7 +41,9 @@ enum class InputFamily : int {
   /// Integers only; half of the elements are the least or greatest value of the rule or next to
   /// one. Where the rule has every value of the type, also 0, -1, 1, and, the same in every 16
   /// bytes, a repeated digit of four bits, a power of two, or next to these. In forms 1 and 2 all
-  /// are within four values of the greatest, of the least: sums of lines are large and equal.
+  /// are within four values of the greatest, of the least: sums of lines are large and equal. In
+  /// form 3 they are of every size, powers of two among them: as many leading bits are gone in the
+  /// same place of all tensors.
   extremes,
   lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
   /// lines of eight magnitudes, from 2^4 down to 2^-24; 16-bit types: from 2 to 2^-6; zeros are
@@ -118,7 +120,8 @@ enum class InputFamily : int {
   /// [all at equal distances]
   regular,
   /// the same values in all tensors, every other one of which has [nothing changed, the sign
-  /// changed, lines and columns exchanged]
+  /// changed, lines and columns exchanged]; integers among themselves, and in place of the sign the
+  /// distance from the ends of the range: all bits are others
   alike,
 };
 

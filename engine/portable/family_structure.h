@@ -27,7 +27,7 @@ inline int structure_forms(const FamilyRule& rule) {
     case InputFamily::one_value:
       return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
     case InputFamily::extremes:
-      return 3;
+      return 4;
     case InputFamily::half_copy:
       return rule.row > 1 && rule.lines == rule.row     ? is_floating(rule.dtype) ? 5 : 4
              : rule.row > 1 && rule.elements > rule.row ? 2
@@ -50,6 +50,13 @@ inline bool is_odd(const FamilyRule& rule, Word i) {
   return i == rule.odd ||
          (rule.odd_group > 0 &&
           i % rule.odd_group == random_word(rule.seed, i / rule.odd_group, 11) % rule.odd_group);
+}
+
+/// The number of the common value that element `i` has in InputFamily::alike: in form 2 lines and
+/// columns are exchanged.
+inline Word alike_place(const FamilyRule& rule, Word i) {
+  const Word column = i % rule.row, line = i / rule.row % rule.lines;
+  return form_of(rule) == 2 ? i - i % (rule.lines * rule.row) + column * rule.lines + line : i;
 }
 
 /// The lines and columns of a matrix selected by a rule.

@@ -16,6 +16,11 @@ inline Word extreme_word(const FamilyRule& rule, Word i, Word own) {
   const Word bits = random_word(rule.seed, i, 3);
   const bool has_sign = is_signed(rule.dtype);
   const Word least = has_sign ? Word{1} << 63 : 0, greatest = ~least;
+  if (form_of(rule) == 3) {
+    const Word lost = lost_bits(rule, i, 64), fill = own >> 63 != 0 && has_sign ? ~Word{0} : 0;
+    if (bits % 8 == 0) return Word{1} << (63 - lost);
+    return lost == 0 ? own : fill << (64 - lost) | own >> lost;
+  }
   switch (bits % 16) {
     case 0:
     case 1:
@@ -47,6 +52,10 @@ inline Word family_word(const FamilyRule& rule, Word i, Word own, Word source) {
   if (is_odd(rule, i)) return own;
   const Word least = is_signed(rule.dtype) ? Word{1} << 63 : 0;
   if (rule.family == InputFamily::extremes) return extreme_word(rule, i, own);
+  if (rule.family == InputFamily::alike) {
+    const Word common = random_word(rule.common_seed, alike_place(rule, i), 3);
+    return form_of(rule) == 1 ? ~common : common;
+  }
   if (rule.family == InputFamily::constant) return source >> 32 << 32 | own << 32 >> 32;
   if (rule.family == InputFamily::one_value) {
     const int form = form_of(rule);

@@ -1,6 +1,7 @@
 #include "runners/inputs/accumulation.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -92,32 +93,39 @@ bool is_said_by_directive(const CodeText& code, std::string_view name) {
   return false;
 }
 
-/// All uses of the tensor in the text of the spec's kernel fit, by token; and there are some.
+/// How often the text of the spec's kernel uses the tensor; nullopt if a use does not fit, by
+/// token, and in doubt.
 template <class Fits>
-bool every_use(const KernelSpec& spec, const ArgSpec& arg, const Fits& fits) {
-  if (has_structs(spec)) return false;
+std::optional<std::size_t> uses(const KernelSpec& spec, const ArgSpec& arg, const Fits& fits) {
+  if (has_structs(spec)) return std::nullopt;
   const auto arguments = kernel_arguments(spec);
   const CodeText code(spec.source);
-  if (code.ambiguous || !code.balanced) return false;
+  if (code.ambiguous || !code.balanced) return std::nullopt;
   const std::string_view kernel = plain_kernel_name(spec.kernel_name);
   std::size_t found = 0, used = 0;
   for (const FunctionText& function : find_functions(code, {})) {
     if (code.text[function.name] != kernel) continue;
     ++found;
     const auto names = parameter_names(code, function);
-    if (names.size() != arguments.size()) return false;
+    if (names.size() != arguments.size()) return std::nullopt;
     const auto at =
         std::ranges::find(arguments, arg.name, [](const ArgSpec* a) { return a->name; });
-    if (at == arguments.end()) return false;
+    if (at == arguments.end()) return std::nullopt;
     const std::string_view name = names[static_cast<std::size_t>(at - arguments.begin())];
-    if (is_said_by_directive(code, name)) return false;
+    if (is_said_by_directive(code, name)) return std::nullopt;
     for (std::size_t k = function.body; k < function.end; ++k) {
       if (code.text[k] != name || is_member(code, k)) continue;
-      if (!fits(code, k)) return false;
+      if (!fits(code, k)) return std::nullopt;
       ++used;
     }
   }
-  return found == 1 && used > 0;
+  return found == 1 ? std::optional(used) : std::nullopt;
+}
+
+/// All uses fit, and there are some.
+template <class Fits>
+bool every_use(const KernelSpec& spec, const ArgSpec& arg, const Fits& fits) {
+  return uses(spec, arg, fits).value_or(0) > 0;
 }
 
 }  // namespace
@@ -134,6 +142,10 @@ bool only_stores(const KernelSpec& spec, const ArgSpec& arg) {
     return code.is(at + 1, "[") && begins_statement(code, at) &&
            code.is(code.match[at + 1] + 1, "=");
   });
+}
+
+bool is_untouched(const KernelSpec& spec, const ArgSpec& arg) {
+  return uses(spec, arg, [](const CodeText&, std::size_t) { return false; }) == 0;
 }
 
 }  // namespace warpath

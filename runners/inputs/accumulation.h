@@ -14,4 +14,8 @@ namespace warpath {
 /// In doubt false.
 [[nodiscard]] bool only_stores(const KernelSpec& spec, const ArgSpec& arg);
 
+/// True if the text of the spec's kernel does nothing with `arg`: a workspace for others, whose
+/// contents are as declared. In doubt false.
+[[nodiscard]] bool is_untouched(const KernelSpec& spec, const ArgSpec& arg);
+
 }  // namespace warpath

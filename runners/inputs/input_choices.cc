@@ -1,6 +1,8 @@
 #include "runners/inputs/input_choices.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -98,6 +100,20 @@ bool is_of_all(InputFamily family, int form) {
   return family == InputFamily::alike || (family == InputFamily::regular && form > 1);
 }
 
+/// The tensor is an even one, from 0, of the floating-point or of the integer ones that
+/// InputFamily::alike changes.
+bool is_even_of_kind(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+  const auto is_float = [](const ArgSpec& one) { return info(one.tensor->dtype).is_float; };
+  bool even = true;
+  for (const ArgSpec& other : spec.io.args) {
+    if (other.name == arg.name) break;
+    if (other.type == ArgType::tensor && other.role != ArgRole::output &&
+        is_float(other) == is_float(arg) && changes(InputFamily::alike, spec, other, workload))
+      even = !even;
+  }
+  return even;
+}
+
 constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"};
 
 std::string form_name(InputFamily family, int form) {
@@ -110,7 +126,7 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::other_scalars:
       return first ? "" : "scalar " + std::to_string(form) + " alone";
     case InputFamily::extremes:
-      return first ? "" : "within four values of an end";
+      return first ? "" : form == 3 ? "of every size" : "within four values of an end";
     case InputFamily::permutation:
       return first ? "shifted" : "reversed";
     case InputFamily::triangular:
@@ -168,6 +184,7 @@ std::string FamilyChoice::label() const {
   if (but_for_one) text += ", but for one element";
   if (but_for_one_of_each) text += ", but for one element of each";
   if (against_specials) text += ", special numbers in the others";
+  if (beside_consecutive) text += ", consecutive integers in the others";
   return text;
 }
 
@@ -201,6 +218,8 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
   const auto has_narrow = [](const FamilyRule& rule) { return !portable::is_wide_integer(rule); };
   if (std::ranges::count_if(rules(InputFamily::extremes, spec, workload), has_narrow) > 1)
     out.push_back({.family = InputFamily::extremes, .form = 1});
+  if (std::ranges::any_of(rules(InputFamily::extremes, spec, workload), portable::has_sizes))
+    out.push_back({.family = InputFamily::extremes, .form = 3});
   return out;
 }
 
@@ -241,7 +260,9 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
                           .but_for_one = beside == Beside::but_for_one,
                           .but_for_one_of_each = beside == Beside::but_for_one_of_each};
       const std::vector<FamilyRule> changed = rules(family, spec, workload);
-      if (family == InputFamily::alike && changed.size() < 2) continue;
+      const std::ptrdiff_t floats = std::ranges::count_if(
+          changed, [](const FamilyRule& rule) { return portable::is_floating(rule.dtype); });
+      if (family == InputFamily::alike && floats < 2 && std::ssize(changed) - floats < 2) continue;
       for (const int form : forms(choice, beside, changed)) {
         choice.form = form;
         if (is_of_all(family, form)) out.push_back(choice);
@@ -260,6 +281,23 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
       for (const FamilyRule& rule : changed)
         forms = std::max(forms, is_value ? portable::structure_forms(rule) : 0);
       for (int form = 2; form < forms; ++form) out.push_back({.family = family, .form = form});
+    }
+  }
+  // What is looked up among ranges may be where one begins, behind some that are empty.
+  const std::vector<FamilyRule> ordered = rules(InputFamily::ascending, spec, workload);
+  const auto is_looked_up = [](const FamilyRule& rule) {
+    return rule.arrangement == Arrangement::none && !portable::is_floating(rule.dtype);
+  };
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    if (ordered[i].arrangement != Arrangement::offsets ||
+        std::ranges::none_of(ordered, is_looked_up))
+      continue;
+    for (int form = 0; form < portable::structure_forms(ordered[i]); ++form) {
+      out.push_back({.family = InputFamily::ascending,
+                     .form = form,
+                     .of = FamilyChoice::Of::one,
+                     .which = static_cast<std::uint8_t>(i),
+                     .beside_consecutive = true});
     }
   }
   return out;
@@ -298,8 +336,12 @@ FamilyRule family_rule(const KernelSpec& spec,
                        const FamilyChoice& choice,
                        std::size_t changed,
                        std::uint64_t seed) {
-  const InputFamily others =
-      choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
+  const bool is_counted = choice.beside_consecutive && !choice.has(changed) &&
+                          changes(InputFamily::identity, spec, arg, workload) &&
+                          !info(spec.tensor_of(arg, workload).dtype).is_float;
+  const InputFamily others = choice.against_specials ? InputFamily::specials
+                             : is_counted            ? InputFamily::identity
+                                                     : InputFamily::as_declared;
   // What products of the first two tensors weigh is not the same everywhere.
   const bool is_third = choice.family == InputFamily::far_apart && changed > 1;
   FamilyRule rule = family_rule(spec, arg, workload,
@@ -308,14 +350,18 @@ FamilyRule family_rule(const KernelSpec& spec,
   // What has no such relation stays as it is: zeros in its place would hide the others.
   if (choice.family == InputFamily::regular && choice.form >= portable::structure_forms(rule))
     rule.family = InputFamily::as_declared;
-  if (choice.family == InputFamily::alike && changed % 2 == 0) rule.form = 0;
+  if (choice.family == InputFamily::alike && is_even_of_kind(spec, arg, workload)) rule.form = 0;
   if (choice.family == InputFamily::far_apart) rule.form = static_cast<int>(changed);
   if (choice.family == InputFamily::opposed)
     rule.form = (choice.form + static_cast<int>(changed)) % 2;
-  if (choice.family == InputFamily::extremes && choice.form > 0)
+  if (choice.family == InputFamily::extremes && choice.form == 3 && !portable::has_sizes(rule))
+    rule.family = InputFamily::as_declared;
+  if (choice.family == InputFamily::extremes && choice.form == 1)
     rule.form = 1 + (choice.form - 1 + static_cast<int>(changed)) % 2;
   if (choice.but_for_one_of_each && choice.has(changed)) rule.odd_group = group_of(rule);
-  if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
+  // Those that count begin at 0 if one of them is another.
+  if ((choice.but_for_one && choice.has(changed)) || is_counted)
+    rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }
 

@@ -29,6 +29,9 @@ struct FamilyChoice {
   /// The other tensors contain special numbers (infinities). This exposes a kernel that skips
   /// products with zeros.
   bool against_specials = false;
+  /// The integers of other tensors are consecutive (InputFamily::identity): some are where ranges
+  /// begin.
+  bool beside_consecutive = false;
   auto operator<=>(const FamilyChoice&) const = default;
   /// True if the family is applied to the `changed`-th (from 0) tensor that it can change.
   [[nodiscard]] bool has(std::size_t changed) const {

@@ -72,13 +72,15 @@ bool outweighs(const KernelSpec& spec, const Workload& workload) {
 }
 
 /// Sets the bounds of `out` where floating-point numbers are drawn from one side of zero: they may
-/// be divided by, or have a logarithm.
-/// Structures stay between the rule's own ends, and `keeps_range` says that all do.
+/// be divided by, or have a logarithm, and are finite.
+/// Structures stay between the rule's own ends, as what is near the ends of the type's range does,
+/// and `keeps_range` says that all do.
 void bound(FamilyRule& out, const ElementRule& rule, bool keeps_range) {
   if (!is_uniform(rule)) return;
   const double end = rule.first + rule.second;
   if (rule.first * end <= 0 && !keeps_range) return;
-  if (is_structure(out.family) || keeps_range) {
+  if (is_structure(out.family) || is_near_range_end(out.family) ||
+      out.family == InputFamily::specials || keeps_range) {
     out.low = std::min(rule.first, end), out.high = std::max(rule.first, end);
     return;
   }
@@ -225,6 +227,12 @@ bool concerns(InputFamily family,
   if (family == InputFamily::few_infinite_lines)
     return std::ranges::any_of(
         spec.io.args, [&](const ArgSpec& other) { return leaves_out(spec, other, workload); });
+  // The mean of one number is that number, and no maximum.
+  if (family == InputFamily::bottom) {
+    const std::vector<std::int64_t> shape = spec.shape_of(arg, workload);
+    return std::ranges::any_of(shape.size() < 2 ? shape.begin() : shape.end() - 2, shape.end(),
+                               [](std::int64_t extent) { return extent > 1; });
+  }
   if (family != InputFamily::masked_infinities) return true;
   return !is_mask(spec, arg, workload) &&
          std::ranges::any_of(spec.io.args,
@@ -241,7 +249,8 @@ bool is_of_own_values_and_zeros(InputFamily family) {
 bool is_of_own_values(InputFamily family) {
   return family == InputFamily::constant || family == InputFamily::one_value ||
          family == InputFamily::repeated_tile || family == InputFamily::half_copy ||
-         family == InputFamily::regular || family == InputFamily::extremes;
+         family == InputFamily::regular || family == InputFamily::extremes ||
+         family == InputFamily::alike;
 }
 
 /// Families that change an integer's sign alone.
@@ -315,7 +324,7 @@ FamilyRule family_rule(const KernelSpec& spec,
   out.row = static_cast<std::uint64_t>(shape.empty() ? 1 : shape.back());
   out.lines = static_cast<std::uint64_t>(shape.size() < 2 ? 1 : shape[shape.size() - 2]);
   out.odd = kNoElement;
-  out.finite_sides = makes_integers(spec.source);
+  out.finite_sides = makes_places(spec.source);
   out.scale = 1;
   out.arrangement = arrangement_of(spec, arg, content, workload);
   if (out.arrangement == Arrangement::offsets) {
@@ -327,7 +336,8 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
-    bound(out, *rule, !is_scaled(family) && outweighs(spec, workload));
+    bound(out, *rule,
+          makes_places(spec.source) || (!is_scaled(family) && outweighs(spec, workload)));
     if (const auto range = free_range(spec, arg, workload, content)) {
       out.holds_zero = range->holds_zero();
       out.holds_all = range->all;
@@ -370,6 +380,7 @@ bool changes(InputFamily family,
              const ArgSpec& arg,
              const Workload& workload) {
   if (family == InputFamily::as_declared) return false;
+  if (arg.role == ArgRole::inout && is_untouched(spec, arg)) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (info(content.dtype).is_float)
     return family != InputFamily::extremes && concerns(family, spec, arg, workload);

@@ -69,4 +69,15 @@ TEST_CASE("what is stored to and nothing else is not read") {
   CHECK_FALSE(stores("int* p = h; p[0] = 1;"));
 }
 
+TEST_CASE("a workspace that the spec's kernel does nothing with keeps its contents") {
+  const auto untouched = [](const std::string& body, const std::string& before = "") {
+    const KernelSpec spec = kernel_of(body, before);
+    return is_untouched(spec, spec.io.args.front());
+  };
+  CHECK(untouched("const int i = threadIdx.x; if (i < n) n = x[i];"));
+  CHECK_FALSE(untouched("h[0] = x[0];"));
+  CHECK_FALSE(untouched("other(h);"));
+  CHECK_FALSE(untouched("FILL", R"(#define FILL h[0] = 1;\n)"));
+}
+
 TEST_SUITE_END();

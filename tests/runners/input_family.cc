@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <set>
 #include <vector>
@@ -419,41 +418,6 @@ TEST_CASE(
     }
   }
   CHECK(places.size() > 10);
-}
-
-TEST_CASE(
-    "64-bit integers of any value have families too: ends of the range, halves that are equal, "
-    "structures, exactly") {
-  for (const DType dtype : {DType::i64, DType::u64}) {
-    const auto words = [&](InputFamily family, int form = 0) {
-      Tensor tensor = fill_tensor(InitRule{}, 5, dtype, {40, 60}, {}, nullptr, "here");
-      FamilyRule rule = rule_for(family, form, 3, {40, 60}, dtype);
-      rule.least = dtype == DType::i64 ? -0x1p63 : 0;
-      rule.greatest = dtype == DType::i64 ? 0x1p63 : 0x1p64;
-      rule.holds_zero = rule.holds_all = true;
-      apply_family(tensor, rule);
-      std::vector<std::uint64_t> out(2400);
-      std::memcpy(out.data(), tensor.bytes.data(), tensor.bytes.size());
-      return out;
-    };
-    const auto own = words(InputFamily::as_declared);
-    const std::uint64_t least = dtype == DType::i64 ? std::uint64_t{1} << 63 : 0;
-    const auto halves = words(InputFamily::constant), ends = words(InputFamily::extremes);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      CHECK((halves[i] >> 32) == (halves[0] >> 32));
-      CHECK((halves[i] & 0xffffffff) == (own[i] & 0xffffffff));
-    }
-    for (const std::uint64_t end : {least, least + 1, ~least, ~least - 1})
-      CHECK(std::ranges::count(ends, end) > 50);
-    CHECK(std::ranges::count(words(InputFamily::one_value, 3), ~least) == 2400);
-    const auto tiles = words(InputFamily::half_copy);
-    CHECK(std::equal(tiles.begin(), tiles.begin() + 30, tiles.begin() + 30));
-    CHECK(tiles[5] == own[5]);
-    CHECK(std::ranges::count(words(InputFamily::sparse), 0) > 2000);
-    FamilyRule rule = rule_for(InputFamily::one_value, 0, 3, {40, 60}, dtype);
-    rule.holds_zero = rule.holds_all = true;
-    CHECK(portable::odd_element(rule, 1) >= 1200);
-  }
 }
 
 TEST_SUITE_END();

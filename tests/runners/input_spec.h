@@ -6,11 +6,11 @@
 
 namespace warpath::test {
 
-/// Two matrices, a vector, indices, or what else stands in `inputs`.
-inline KernelSpec spec_of(const std::string& inputs) {
+/// Two matrices, a vector, indices, or what else stands in `inputs`; `body` is the kernel's.
+inline KernelSpec spec_of(const std::string& inputs, const std::string& body = "") {
   return parse_specs(
-             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" +
-                 inputs +
+             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {)" +
+                 body + R"(}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" + inputs +
                  R"(, {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [40], "dtype": "float32"}}],
                          "launch": {"grid": {"x": 1}, "block": {"x": 32}}}}})",
              "spec.json", ".")

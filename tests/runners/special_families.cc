@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/portable/family_word.h"
+#include "engine/spec/tensor_init.h"
 #include "runners/inputs/scaling.h"
+#include "tests/runners/input_spec.h"
 #include "tests/runners/made_family.h"
 
 using namespace warpath;
@@ -84,6 +88,39 @@ TEST_CASE("the first line is infinite and one of 16 others, of a vector as many 
     elements += portable::is_of_few_lines(rule, i) ? 1 : 0;
   CHECK(elements > 50);
   CHECK(elements < 200);
+}
+
+TEST_CASE("numbers drawn from one side of zero are finite, and those that are places in range") {
+  const auto made = [](const std::string& init, const std::string& body, InputFamily family) {
+    const KernelSpec spec = spec_of(
+        R"({"name": "x", "type": "tensor", "tensor_spec": {"shape": [8, 300], "dtype": "float32", "init": {"kind": "uniform", )" +
+            init + "}}}",
+        body);
+    const ArgSpec& arg = spec.io.args.front();
+    Tensor tensor = materialize(spec, arg, spec.workloads.front(), 0);
+    apply_family(tensor, family_rule(spec, arg, spec.workloads.front(), family, 3));
+    std::pair<double, double> out{tensor.at(0), tensor.at(0)};
+    for (std::int64_t i = 0; i < tensor.elements(); ++i)
+      out = {std::min(out.first, tensor.at(i)), std::max(out.second, tensor.at(i))};
+    return out;
+  };
+  const std::string above = R"("low": 0.5, "high": 2)", unit = R"("low": 0, "high": 1)",
+                    value = "y[0] = x[0];", place = "y[0] = x[(int)(x[0] * 9)];";
+  for (const InputFamily family :
+       {InputFamily::specials, InputFamily::lowest, InputFamily::infinite_lines}) {
+    CAPTURE(name_of(family));
+    const auto [low, high] = made(above, value, family);
+    CHECK((low >= 0.5 && high < 2));
+  }
+  CHECK(made(above, value, InputFamily::huge).second > 1000);
+  CHECK(made(unit, value, InputFamily::huge).second > 900);
+  CHECK(made(unit, value, InputFamily::specials).second == INFINITY);
+  for (const InputFamily family :
+       {InputFamily::huge, InputFamily::specials, InputFamily::shifted, InputFamily::tiny}) {
+    CAPTURE(name_of(family));
+    const auto [low, high] = made(unit, place, family);
+    CHECK((low >= 0 && high < 1));
+  }
 }
 
 TEST_CASE("one element of each line is 2^28 times as large, the others are as declared") {
