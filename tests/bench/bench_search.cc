@@ -284,7 +284,12 @@ BENCHMARK_CAPTURE(bm_search, middle, "mcgs", 32, 24, 50)
     ->Arg(1000000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_search, sparse, "mcgs", 32, 24, 32)
+    ->Arg(10000)
     ->Arg(1000000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, sparse, "mcgs", 32, 24, 32)
+    ->Arg(10'000'000)
+    ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_guided)->Arg(40)->Arg(200)->Arg(1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_to_optimum, graph, "graph")->Iterations(1)->Unit(benchmark::kMillisecond);
