@@ -1,10 +1,12 @@
 #include "runners/inputs/accumulation.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/spec/parameters.h"
@@ -145,7 +147,16 @@ bool only_stores(const KernelSpec& spec, const ArgSpec& arg) {
 }
 
 bool is_untouched(const KernelSpec& spec, const ArgSpec& arg) {
-  return uses(spec, arg, [](const CodeText&, std::size_t) { return false; }) == 0;
+  // Asked for each input set, mostly of one kernel.
+  static thread_local std::string known_kernel;
+  static thread_local std::map<std::string, bool> known;
+  std::string kernel = spec.kernel_name;
+  for (const ArgSpec& one : spec.io.args) kernel += " " + one.name;
+  kernel += "\n" + spec.source;
+  if (kernel != known_kernel) known_kernel = std::move(kernel), known.clear();
+  const auto [it, is_new] = known.try_emplace(arg.name);
+  if (is_new) it->second = uses(spec, arg, [](const CodeText&, std::size_t) { return false; }) == 0;
+  return it->second;
 }
 
 }  // namespace warpath

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "engine/text/function_text.h"
 
@@ -40,18 +41,8 @@ std::string_view text_of(const CodeText& code, std::size_t begin, std::size_t en
   return code.source.substr(first, code.tokens[end - 1].end - first);
 }
 
-}  // namespace
-
-bool makes_integers(std::string_view source) {
-  static const std::regex kConversion(
-      "\\( *(int|unsigned|unsigned int|u?int32_t) *\\)(?! *\\(?(block|thread|grid))|"
-      "\\b(int|unsigned|u?int32_t) *\\( *[^ )]|"
-      "static_cast *< *(unsigned|int|u?int32_t)|"
-      "\\b(__(float|double|half)2u?(int|ll)|ll?(rint|round)|floor|ceil|trunc)");
-  return std::regex_search(source.begin(), source.end(), kConversion);
-}
-
-bool makes_places(std::string_view source) {
+/// An integer made of a number, or what is computed from one, stands in a subscript.
+bool stands_in_subscript(std::string_view source) {
   const CodeText code(source);
   if (code.ambiguous || !code.balanced) return true;
   NameSet made, moved;  // names with such values, pointers among them
@@ -76,6 +67,28 @@ bool makes_places(std::string_view source) {
     if (code.is(k, "[") && (is_base || depends(k + 1, code.match[k]))) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool makes_integers(std::string_view source) {
+  static const std::regex kConversion(
+      "\\( *(int|unsigned|unsigned int|u?int32_t) *\\)(?! *\\(?(block|thread|grid))|"
+      "\\b(int|unsigned|u?int32_t) *\\( *[^ )]|"
+      "static_cast *< *(unsigned|int|u?int32_t)|"
+      "\\b(__(float|double|half)2u?(int|ll)|ll?(rint|round)|floor|ceil|trunc)");
+  return std::regex_search(source.begin(), source.end(), kConversion);
+}
+
+bool makes_places(std::string_view source) {
+  // Asked for each tensor of each input set, mostly of one kernel.
+  static thread_local std::string known_source;
+  static thread_local bool known = false;
+  if (source != known_source) {
+    known = stands_in_subscript(source);
+    known_source = source;
+  }
+  return known;
 }
 
 }  // namespace warpath
