@@ -29,8 +29,8 @@ struct FamilyChoice {
   /// The other tensors contain special numbers (infinities). This exposes a kernel that skips
   /// products with zeros.
   bool against_specials = false;
-  /// The integers of other tensors are consecutive (InputFamily::identity): some are where ranges
-  /// begin.
+  /// The integers of other tensors count up from 0 (InputFamily::identity): some are where ranges
+  /// begin. This exposes a kernel that finds one of several empty ranges that begin there.
   bool beside_consecutive = false;
   auto operator<=>(const FamilyChoice&) const = default;
   /// True if the family is applied to the `changed`-th (from 0) tensor that it can change.
@@ -67,11 +67,11 @@ struct FamilyChoice {
 [[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
                                                        const Workload& workload);
 /// Structures in the even and in the odd inputs of `workload`, or, except for one element, in each
-/// of three to six alone: each kind that their shapes allow
-/// (FamilyRule::form), once except for one element, once except for one of each line or small
-/// matrix, where parts of these show it, once beside special numbers if it has zeros, and once
-/// complete; what relates several inputs (InputFamily::alike) and zeros are in all at once. All
-/// choices are distinct for every seed; the most revealing ones come first.
+/// of three to six alone: each kind that their shapes allow (FamilyRule::form), once except for one
+/// element, once except for one of each line or small matrix, where parts of these show it, once
+/// beside special numbers if it has zeros, and once complete; what relates several inputs
+/// (InputFamily::alike) and zeros are in all at once, and offsets also have integers beside them
+/// that count up. All choices are distinct for every seed; the most revealing ones come first.
 [[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
                                                           const Workload& workload);
 /// Where integers may be places: all equal, or in tiles that repeat, in one tensor at a time of up

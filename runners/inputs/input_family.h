@@ -108,7 +108,8 @@ enum class PlacesAt : std::uint8_t { anywhere, begin, end };
 
 /// The rule that gives the tensor of `arg` under `workload` the values of `family`. Scale and sign
 /// follow the declared rule: the deviation of randn, the width of uniform; a tensor declared
-/// without negative values gets none. Throws Error(bad_input) if an expression cannot be evaluated.
+/// without negative values gets none, and one drawn by uniform may keep to its range
+/// (FamilyRule::low). Throws Error(bad_input) if an expression cannot be evaluated.
 [[nodiscard]] FamilyRule family_rule(const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload,
@@ -123,7 +124,8 @@ enum class PlacesAt : std::uint8_t { anywhere, begin, end };
 /// are.
 [[nodiscard]] bool has_integer_factors(const KernelSpec& spec, const Workload& workload);
 
-/// True if `family` changes the values of `arg` under `workload`. Integer tensors change only so
+/// True if `family` changes the values of `arg` under `workload`. A workspace, which the spec's
+/// kernel does nothing with, keeps them. Integer tensors change only so
 /// that the kernel's preconditions hold: elements that are drawn independently to values that the
 /// rule could have drawn, permutations and row pointers to other ones (Arrangement).
 [[nodiscard]] bool changes(InputFamily family,

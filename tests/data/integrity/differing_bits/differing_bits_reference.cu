@@ -1,0 +1,9 @@
+extern "C" __global__ void differing_bits_reference(const unsigned long long* a, const unsigned long long* b, int* bits, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    for (unsigned long long x = a[i * 4 + k] ^ b[i * 4 + k]; x != 0; x >>= 1) sum += x & 1;
+  }
+  bits[i] = sum;
+}
