@@ -5,16 +5,18 @@ What is excellent must win, what is wrong or cheats must be refused: else exit c
 import json
 import time
 
-from measurements.common import DATA, ROOT, expect, fresh, joined, names, on, one_of, places, read_lines, run, say, shared, spread, write_result
+from measurements.common import (DATA, ROOT, expect, fresh, joined, names, on, one_of, places, read_lines, revision, run, say, shared, spread, tasks_of, time_is_over,
+                                 with_same_revision, write_result)
 
 MORE = "warpath run"
 LISTS = DATA / "proposals"
+KEYS = ("kernel", "route", "candidate")
 
 
 def options(parser):
-    shared(parser, "gpus", "runner", "kernels")
+    shared(parser, "gpus", "runner", "kernels", "left", "limit")
     parser.add_argument("--routes", default="file,tell", type=names, help="file, tell or both")
-    parser.add_argument("--each", type=int, metavar="N", help="candidates told to one run (default: all of a kernel)")
+    parser.add_argument("--each", default=5, type=int, metavar="N", help="candidates told to one run")
     parser.add_argument("--finalists", default=3, help="of a search by file")
 
 
@@ -40,7 +42,7 @@ def refusal(outcome):
 
 
 def row(kernel, route, candidate, **found):
-    return {"kernel": kernel, "route": route, "candidate": candidate["move"], "kind": candidate["why"].split(":")[0], **found}
+    return {"kernel": kernel, "route": route, "candidate": candidate["move"], "kind": candidate["why"].split(":")[0], "revision": revision(), **found}
 
 
 def by_file(args, kernel, wanted, gpu):
@@ -58,10 +60,10 @@ def by_file(args, kernel, wanted, gpu):
                   won=won, run_speedup=summary["speedup"] if won else None)
 
 
-def by_telling(args, kernel, wanted, first, gpu):
-    """A row a candidate told to one run; who won is known when all runs are over."""
-    folder = search(args, f"{kernel}.tell.{first}", kernel, ["--budget-builds", 1, "--finalists", 0, *on(gpu)])
-    for candidate in wanted[first:first + (args.each or len(wanted))]:
+def by_telling(args, kernel, wanted, gpu):
+    """A row a candidate told to one run."""
+    folder = search(args, f"{kernel}.tell.{wanted[0]['move']}", kernel, ["--budget-builds", 1, "--finalists", 0, *on(gpu)])
+    for candidate in wanted:
         answer = tell(LISTS / kernel, folder, candidate)
         verdict = answer.get("verdict", "")
         yield row(kernel, "tell", candidate, verdict=answer.get("status", answer.get("why")),
@@ -69,36 +71,55 @@ def by_telling(args, kernel, wanted, first, gpu):
                   won=False, run_speedup=answer["speedup"] if answer.get("status") == "ok" else None)
 
 
-def figures(rows, kernels, routes):
+def with_winners(rows):
+    """Of the candidates of a kernel that were told, the fastest won."""
+    for kernel in {row["kernel"] for row in rows}:
+        told = [row for row in rows if row["kernel"] == kernel and row["route"] == "tell"]
+        best = max((row["run_speedup"] for row in told if row["run_speedup"] is not None), default=None)
+        for row in told:
+            row["won"] = row["run_speedup"] is not None and row["run_speedup"] == best
+    return rows
+
+
+def figures(rows):
     count = lambda kind, **want: sum(row["kind"] == kind and all(row[key] == value for key, value in want.items()) for row in rows)
     bad = [row for row in rows if row["kind"] in ("wrong", "cheating")]
-    return {"kernels": len(kernels), "candidates": len(rows), "excellent": count("excellent"), "excellent_ok": count("excellent", verdict="ok"),
-            "searches": len(kernels) * len(routes), "won_by_excellent": count("excellent", won=True), "bad": len(bad), "bad_accepted": sum(row["verdict"] == "ok" for row in bad),
-            "bad_refused_by_gate": sum(row["gate"] is not None for row in bad),
+    return {"kernels": len({row["kernel"] for row in rows}), "candidates": len(rows), "excellent": count("excellent"), "excellent_ok": count("excellent", verdict="ok"),
+            "searches": len({(row["kernel"], row["route"]) for row in rows}), "won_by_excellent": count("excellent", won=True), "bad": len(bad),
+            "bad_accepted": sum(row["verdict"] == "ok" for row in bad), "bad_refused_by_gate": sum(row["gate"] is not None for row in bad),
             "bad_not_compiled": sum(row["gate"] is None and row["verdict"] == "compile_error" for row in bad)}
+
+
+def parts(args, kernels, routes):
+    """(kernel, route, candidates) of every search; with --left of those whose candidates the file does not have all."""
+    for kernel in kernels:
+        listed = {line["move"]: line for line in read_lines(LISTS / kernel / "list.jsonl")}
+        for route in routes:
+            left = [move for _, _, move in tasks_of(args, [(kernel, route, move) for move in listed], *KEYS)]
+            if route == "file":
+                yield from [(kernel, route, list(listed.values()))] if left else []
+            else:
+                yield from ((kernel, route, [listed[move] for move in left[first:first + args.each]]) for first in range(0, len(left), args.each))
 
 
 def measure(args):
     kernels = one_of(args.kernels, sorted(path.name for path in LISTS.iterdir() if path.is_dir()), "kernels")
     routes = one_of(args.routes, ["file", "tell"], "routes")
-    lists = {kernel: read_lines(LISTS / kernel / "list.jsonl") for kernel in kernels}
-    tasks = []
-    for kernel in kernels:
-        tasks += [(kernel, None)] if "file" in routes else []
-        tasks += [(kernel, first) for first in range(0, len(lists[kernel]), args.each or len(lists[kernel]))] if "tell" in routes else []
 
-    def give(task, gpu):
-        (kernel, first), began = task, time.monotonic()
-        rows = list(by_file(args, kernel, lists[kernel], gpu) if first is None else by_telling(args, kernel, lists[kernel], first, gpu))
-        say(f"{kernel}, {'by file' if first is None else f'told from {first + 1}'}: done after {time.monotonic() - began:.0f} s")
+    def give(part, gpu):
+        (kernel, route, wanted), began = part, time.monotonic()
+        if time_is_over(args):
+            return say(f"the time is over: {kernel}, {route}, from {wanted[0]['move']} is left out")
+        rows = list(by_file(args, kernel, wanted, gpu) if route == "file" else by_telling(args, kernel, wanted, gpu))
+        say(f"{kernel}, {route}, {len(rows)} candidates: done after {time.monotonic() - began:.0f} s")
         return rows
 
-    rows = joined(spread(give, tasks, places(args)))
-    for kernel in kernels:
-        told = [row for row in rows if row["kernel"] == kernel and row["route"] == "tell"]
-        best = max((row["run_speedup"] for row in told if row["run_speedup"] is not None), default=None)
-        for row in told:
-            row["won"] = row["run_speedup"] is not None and row["run_speedup"] == best
-    found = figures(rows, kernels, routes)
-    write_result(args.output, found, rows)
-    return found["bad_accepted"] == 0 and found["excellent_ok"] == found["excellent"] and found["won_by_excellent"] == found["searches"]
+    def write(own):
+        rows = with_winners(with_same_revision(args.output, joined(filter(None, own)), *KEYS))
+        found = figures(rows)
+        write_result(args.output, found, rows)
+        return found
+
+    own = spread(give, list(parts(args, kernels, routes)), places(args), write)
+    found = write(own)
+    return all(own) and found["bad_accepted"] == 0 and found["excellent_ok"] == found["excellent"] and found["won_by_excellent"] == found["searches"]
