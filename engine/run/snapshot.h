@@ -19,7 +19,7 @@ namespace warpath {
 
 /// Version of search_state.json and its pools. Others are rejected; the log, which has its own
 /// version, suffices.
-inline constexpr std::uint64_t kSnapshotSchema = 12;
+inline constexpr std::uint64_t kSnapshotSchema = 13;
 
 /// A text for some edges; few texts differ.
 class EdgeTexts {

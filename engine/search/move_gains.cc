@@ -52,10 +52,17 @@ std::uint32_t Gains::add_context(std::vector<std::uint64_t> labels) {
   return static_cast<std::uint32_t>(contexts_.size() - 1);
 }
 
-void Gains::add(const NodeMove& move, std::uint32_t context, double gain) {
+void Gains::add(const NodeMove& move, std::uint32_t context, std::optional<double> measured) {
+  const double gain = measured.value_or(0);
+  unchanged_[move.family] += measured ? -1 : 1;
   if (std::abs(gain) > margin_) size_.add(std::abs(gain));
   trust_.add(move.log_prior, gain);
   if (move.label != 0) history_[move.family].push_back({move.label, context, gain});
+}
+
+bool Gains::changes_little(std::uint64_t family) const {
+  const auto it = unchanged_.find(family);
+  return it != unchanged_.end() && it->second > 1;
 }
 
 void Gains::look_from(std::uint32_t context) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,15 +51,19 @@ class Gains {
   /// Makes a variant a context, given by the moves that lead to it, of which one made twice is
   /// undone; returns its number.
   [[nodiscard]] std::uint32_t add_context(std::vector<std::uint64_t> labels);
-  void add(const NodeMove& move, std::uint32_t context, double gain);
+  /// nullopt: it changed nothing.
+  void add(const NodeMove& move, std::uint32_t context, std::optional<double> gain);
   /// From now on gains are expected at `context`.
   void look_from(std::uint32_t context);
   /// The mean of trials, shrunk to that of other moves of its family, and this to what P predicts;
   /// with a `bonus` for what was seldom tried, in gains of the size that the family's have.
   [[nodiscard]] double expected(const NodeMove& move, double bonus);
+  /// True if of a family's trials those that changed nothing outnumber the others by two: one that
+  /// does nothing at one place says little of other places.
+  [[nodiscard]] bool changes_little(std::uint64_t family) const;
   /// Mean absolute gain of the moves that changed something.
   [[nodiscard]] double size() const { return size_.value(); }
-  void keep(StrategyState& state) { state(history_, contexts_, size_, trust_); }
+  void keep(StrategyState& state) { state(history_, contexts_, unchanged_, size_, trust_); }
 
  private:
   struct Trial {
@@ -72,6 +77,8 @@ class Gains {
   double reach_, margin_;
   std::unordered_map<std::uint64_t, std::vector<Trial>> history_;  // by family
   std::vector<std::vector<std::uint64_t>> contexts_;               // sorted
+  // by family: trials that changed nothing less those that did
+  std::unordered_map<std::uint64_t, std::int32_t> unchanged_;
   Mean size_;
   Trust trust_;
   std::uint32_t from_ = UINT32_MAX;

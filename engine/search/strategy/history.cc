@@ -39,8 +39,8 @@ namespace {
 /// hundreds of variants that change nothing would bring a better one again and again otherwise.
 ///
 /// What runs the machine code of an earlier node is put off, and so are, at the node and below,
-/// moves of the kind that led to the same code as there: they come when all else was tried.
-/// Formulas in docs/search.md.
+/// moves of the kind that led to the same code as there, if the kind mostly does nothing: they come
+/// when all else was tried. Dives make none. Formulas in docs/search.md.
 class History final : public Strategy {
  public:
   explicit History(const Options& options)
@@ -65,10 +65,11 @@ class History final : public Strategy {
     const auto [from, move] = it->second;
     trials_.erase(it);
     if (!field.measured(node)) return;
-    const bool same = code(field, node) == code(field, from);
     Place& place = places_[from];
-    gains_.add(move, place.context, same ? 0 : field.worth(node) - field.worth(from));
-    if (same && !std::ranges::binary_search(place.put_off, move.family)) {
+    std::optional<double> gain;
+    if (code(field, node) != code(field, from)) gain = field.worth(node) - field.worth(from);
+    gains_.add(move, place.context, gain);
+    if (!gain && !std::ranges::binary_search(place.put_off, move.family)) {
       place.put_off.insert(std::ranges::upper_bound(place.put_off, move.family), move.family);
       ++put_offs_;
     }
@@ -174,7 +175,8 @@ class History final : public Strategy {
     Move out;
     double most = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      const bool later = std::ranges::binary_search(off, moves[i].family);
+      const bool later = std::ranges::binary_search(off, moves[i].family) &&
+                         gains_.changes_little(moves[i].family);
       const double gain = gains_.expected(moves[i], options_.history_bonus);
       if (i > 0 && std::tuple(later, -gain) >= std::tuple(out.put_off, -most)) continue;
       out = {.at = i, .put_off = later, .gain = gain};
@@ -475,9 +477,8 @@ class History final : public Strategy {
   NodeId best_ = kRoot;
   std::vector<WayStep> way_;    // to a best node, of steps that changed something
   std::uint64_t put_offs_ = 0;  // families that were put off at a place
-  // evaluations since the best improved
-  double away_ = 0;   // of moves of other nodes, by best first
-  double dived_ = 0;  // by dives
+  double away_ = 0;             // moves of other nodes since the best improved, by best first
+  double dived_ = 0;            // evaluations since then, by dives
   double root_trials_ = 0;
   double initial_ = -1;                // Survey::moves; not known yet
   std::vector<std::uint32_t> survey_;  // what is left of Survey::actions

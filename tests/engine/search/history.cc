@@ -188,25 +188,41 @@ TEST_CASE("a trial at a similar variant says more than one far away") {
 TEST_CASE(
     "what runs the machine code of an earlier node comes last, and so do moves of the kind that "
     "changed nothing, there and below") {
-  // Moves 7 of 0 and of 1 are of one kind; the first changes nothing.
-  const test::Table table{.actions = {{1, 2, 3}, {4}, {5, 6}, {}, {}, {}, {}},
-                          .rewards = {0, 0.1, 0, -1, 9, 1, -2},
-                          .priors = {{0.6F, 0.3F, 0.1F}, {1}, {0.9F, 0.1F}, {}, {}, {}, {}},
-                          .labels = {{7, 8, 9}, {10}, {7, 11}, {}, {}, {}, {}}};
+  // Moves 7 are of one kind; from 0, and where it was tried before, it changes nothing.
+  const test::Table table{
+      .actions = {{1, 7, 2, 3}, {4}, {5, 6}, {}, {}, {}, {}, {}},
+      .rewards = {0, 0.1, 0, -1, 9, 1, -2, 0},
+      .priors = {{0.5F, 0.3F, 0.1F, 0.1F}, {1}, {0.9F, 0.1F}, {}, {}, {}, {}, {}},
+      .labels = {{7, 7, 8, 9}, {10}, {7, 11}, {}, {}, {}, {}, {}}};
   test::TableSpace space(table);
   Search search(space, history(0), 1, test::TableSpace::key(0));
   std::vector<int> places;
   while (const auto dispatch = search.next()) {
     places.push_back(space.place(dispatch->node));
     Evaluation outcome = space.evaluate(dispatch->node);
-    if (places.back() == 1) outcome.twin = kRoot;
+    if (places.back() == 1 || places.back() == 7) outcome.twin = kRoot;
     search.complete(dispatch->sequence, outcome);
   }
   CHECK(places.front() == 1);
   const auto when = [&](int place) { return std::ranges::find(places, place) - places.begin(); };
   CHECK(when(6) < when(5));  // 5: by move 7 again
   CHECK(when(6) < when(4));  // 4: from 1, which is 0 again, though it was measured faster
-  CHECK(places.size() == 6);
+  CHECK(places.size() == 7);
+}
+
+TEST_CASE(
+    "a kind is one that changes little if its trials that changed nothing outnumber the others by "
+    "two") {
+  Gains gains(5, 0);
+  const std::uint32_t root = gains.add_context({});
+  const NodeMove move{.action = 0, .log_prior = 0, .label = 9, .family = 7};
+  gains.add(move, root, std::nullopt);
+  CHECK_FALSE(gains.changes_little(7));
+  gains.add(move, root, std::nullopt);
+  CHECK(gains.changes_little(7));
+  gains.add(move, root, 0.5);
+  CHECK_FALSE(gains.changes_little(7));
+  CHECK_FALSE(gains.changes_little(8));
 }
 
 TEST_CASE("it goes on from variants that others asked for") {
