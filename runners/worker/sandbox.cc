@@ -116,7 +116,8 @@ ComputeOnly::ComputeOnly() {
 }
 
 Sandbox ComputeOnly::seal() {
-  sandbox_.seccomp = install_filter(filter_for_computing(), true);
+  sandbox_.seccomp = install_filter(filter_for_present_code(), true) &&
+                     install_filter(filter_for_computing(), true);
   return sandbox_;
 }
 

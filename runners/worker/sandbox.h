@@ -29,7 +29,7 @@ struct Sandbox {
 /// only system calls that compute, wait, manage the process's own memory, or read and write open
 /// descriptors are permitted; not even threads can be started. `openat` and `newfstatat`, which the
 /// dynamic loader uses to read a library, raise SIGSYS (si_code SYS_SECCOMP) so that a handler can
-/// emulate them. Applied in two steps:
+/// emulate them. A system call of code that is loaded later ends the process. Applied in two steps:
 class ComputeOnly {
  public:
   /// Call before any thread is started. If the kernel offers landlock but not seccomp, files below

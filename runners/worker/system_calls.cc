@@ -1,5 +1,6 @@
 #include "runners/worker/system_calls.h"
 
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace warpath {
 namespace {
@@ -319,7 +321,41 @@ FilterProgram whole(const Draft& draft) {
   return std::span(draft.steps).first(draft.size);
 }
 
+/// Allows calls made by code from `begin` to `end`, all of it within 4 GiB that agree in the upper
+/// half of their addresses. The kernel says where the instruction behind the call is.
+void allow_code(std::vector<sock_filter>& program, std::uint64_t begin, std::uint64_t end) {
+  constexpr std::size_t kPlace = offsetof(seccomp_data, instruction_pointer);
+  const auto low = [](std::uint64_t address) { return static_cast<unsigned>(address); };
+  program.insert(program.end(), {load(kPlace + 4), equals(static_cast<long>(end >> 32U), 0, 4),
+                                 load(kPlace), jump(BPF_JMP | BPF_JGT | BPF_K, low(begin), 0, 2),
+                                 jump(BPF_JMP | BPF_JGT | BPF_K, low(end), 1, 0), kAllow});
+}
+
 }  // namespace
+
+std::vector<sock_filter> filter_for_present_code() {
+  std::vector<sock_filter> out;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* program) {
+        for (const auto& part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+          if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+          const std::uint64_t begin = object->dlpi_addr + part.p_vaddr;
+          const std::uint64_t end = begin + part.p_memsz;
+          auto& steps = *static_cast<std::vector<sock_filter>*>(program);
+          if (begin >> 32U == end >> 32U) {
+            allow_code(steps, begin, end);
+          } else {
+            const std::uint64_t border = end >> 32U << 32U;
+            allow_code(steps, begin, border - 1);
+            allow_code(steps, border, end);
+          }
+        }
+        return 0;
+      },
+      &out);
+  out.push_back(answer(SECCOMP_RET_KILL_PROCESS));
+  return out;
+}
 
 FilterProgram filter_for_libraries() {
   return whole(kForLibraries);

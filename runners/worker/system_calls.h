@@ -3,6 +3,7 @@
 #include <linux/filter.h>
 
 #include <span>
+#include <vector>
 
 namespace warpath {
 
@@ -19,6 +20,10 @@ using FilterProgram = std::span<const sock_filter>;
 [[nodiscard]] FilterProgram filter_for_programs();
 /// Refuses everything not on a short list; openat and newfstatat raise SIGSYS.
 [[nodiscard]] FilterProgram filter_for_computing();
+
+/// Ends the process at a system call that is not made by code of the program and the libraries that
+/// are loaded now.
+[[nodiscard]] std::vector<sock_filter> filter_for_present_code();
 
 /// True if the kernel supports filters on this architecture.
 [[nodiscard]] bool filters_offered();

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "engine/base/stopwatch.h"
 #include "engine/base/temporary_folder.h"
 #include "runners/host/execute/worker.h"
 #include "runners/host/options.h"
@@ -27,6 +30,14 @@ WorkerLoss loss_of(const WorkerReply& reply) {
   return {.kind = reply.end.code == kWorkerOutOfMemory ? WorkerLoss::Kind::out_of_memory
                                                        : WorkerLoss::Kind::exited,
           .code = reply.end.code};
+}
+
+/// Times that candidates may have forged: they are no shorter than a launch can be, and did not
+/// take longer than the runner waited for them.
+bool can_be(const std::vector<double>& samples_ns, double seconds) {
+  constexpr double kLeastNs = 1;
+  return std::ranges::all_of(samples_ns, [](double ns) { return ns >= kLeastNs; }) &&
+         std::accumulate(samples_ns.begin(), samples_ns.end(), 0.0) <= seconds * 1e9;
 }
 
 }  // namespace
@@ -127,7 +138,14 @@ Answer<LaunchReply> WorkerClient::launch(const LaunchCommand& command,
 Answer<LaunchReply> WorkerClient::time(const TimeCommand& command,
                                        Limit limit,
                                        const std::stop_token& stop) {
-  return exchange<LaunchReply>(encode(command), limit, stop);
+  const Stopwatch waiting;
+  auto answer = exchange<LaunchReply>(encode(command), limit, stop);
+  if (!answer.loss && answer.reply.end == BlockEnd::done &&
+      !can_be(answer.reply.samples_ns, waiting.seconds())) {
+    answer.loss = {.kind = WorkerLoss::Kind::damaged};
+    worker_.reset();
+  }
+  return answer;
 }
 
 }  // namespace warpath::host
