@@ -103,7 +103,10 @@ std::optional<std::string> gunzip(std::string_view bytes, std::size_t size_bytes
 }
 
 std::string read_maybe_gzip(const std::filesystem::path& file, std::string_view wanted) {
-  const gzFile in = gzopen(file.c_str(), "rb");
+  // a pipe or a device may have no end
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(file, error);
+  const gzFile in = regular ? gzopen(file.c_str(), "rb") : nullptr;
   if (in == nullptr)
     throw bad_input(file.string(), "a file that cannot be read", std::string(wanted));
   std::string out;

@@ -48,6 +48,20 @@ inline constexpr std::array<DTypeInfo, 13> kDTypes{{
   return std::nullopt;
 }
 
+/// The greatest finite value of a floating type.
+[[nodiscard]] constexpr double greatest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.fep127;
+    case DType::f32:
+      return 0x1.fffffep127;
+    default:
+      return 0x1.fffffffffffffp1023;
+  }
+}
+
 /// IEEE binary16 and bfloat16, round to nearest even; NaN stays NaN.
 [[nodiscard]] std::uint16_t float_to_half(float value);
 [[nodiscard]] float half_to_float(std::uint16_t bits);

@@ -64,15 +64,36 @@ void make_folder(const fs::path& path) {
     throw environment_error(path.string() + ": the folder cannot be made: " + error.message());
 }
 
+/// Cannot be replaced by a file.
+bool is_stream(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+/// What a link names.
+fs::path destination(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(path, error)) || is_stream(path)) return path;
+  const fs::path named = fs::exists(path, error)
+                             ? fs::canonical(path, error)
+                             : path.parent_path() / fs::read_symlink(path, error);
+  return error ? path : named;
+}
+
+fs::path temporary_of(const fs::path& path) {
+  return is_stream(path) ? path : path.parent_path() / ("." + path.filename().string() + ".tmp");
+}
+
 }  // namespace
 
 Error disk_error(const fs::path& path, const std::string& what) {
   return environment_error(path.string() + ": " + what + ": " + std::strerror(errno));
 }
 
-AtomicFile::AtomicFile(fs::path path)
-    : path_(std::move(path)),
-      temporary_(path_.parent_path() / ("." + path_.filename().string() + ".tmp")),
+AtomicFile::AtomicFile(const fs::path& path)
+    : path_(destination(path)),
+      temporary_(temporary_of(path_)),
       fd_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (fd_ < 0) throw disk_error(temporary_, "cannot be written");
 }
@@ -80,7 +101,7 @@ AtomicFile::AtomicFile(fs::path path)
 AtomicFile::~AtomicFile() {
   if (fd_ < 0) return;
   ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (temporary_ != path_) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view piece) {
@@ -88,6 +109,10 @@ void AtomicFile::write(std::string_view piece) {
 }
 
 void AtomicFile::commit(bool sync) {
+  if (temporary_ == path_) {
+    ::close(std::exchange(fd_, -1));
+    return;
+  }
   if (sync && ::fsync(fd_) != 0) throw disk_error(temporary_, "cannot be synced");
   move_into_place(temporary_, path_, sync);
   ::close(std::exchange(fd_, -1));

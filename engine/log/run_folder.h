@@ -15,10 +15,11 @@ namespace warpath {
 
 /// Replaces `path` atomically by what is written piece by piece: temporary file in the same folder,
 /// fsync if `sync`, rename. A reader, or a run after a crash, sees the old file or the new one,
-/// never a part. Throws Error(environment) naming the file, leaving the old file intact.
+/// never a part. A link stays one: what it names is replaced. A device or a pipe cannot be; it is
+/// written to. Throws Error(environment) naming the file, leaving the old file intact.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(const std::filesystem::path& path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  ///< without commit(): `path` is as it was
@@ -28,8 +29,8 @@ class AtomicFile {
   void commit(bool sync);
 
  private:
-  std::filesystem::path path_, temporary_;
-  int fd_ = -1;  // -1: committed
+  std::filesystem::path path_, temporary_;  // equal: a device or a pipe
+  int fd_ = -1;                             // -1: committed
 };
 /// Replaces `path` by `text` as an AtomicFile.
 void write_file_atomically(const std::filesystem::path& path,

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
+#include "engine/base/dtype.h"
 #include "engine/base/error.h"
 #include "engine/base/format.h"
 #include "engine/spec/spec_check.h"
@@ -20,8 +20,10 @@ struct ValueRange {
 
 ValueRange range_of(DType dtype) {
   const DTypeInfo& type = info(dtype);
-  if (type.is_float)
-    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  if (type.is_float) {
+    const double greatest = greatest_finite(dtype);
+    return {-greatest, greatest};
+  }
   if (dtype == DType::boolean) return {0, 1};
   const int bits = static_cast<int>(8 * type.size_bytes);
   return type.is_signed ? ValueRange{-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1}
@@ -61,6 +63,7 @@ ValueRange range_of(const InitRule& rule,
       return {std::min(rule.start, rule.start + rule.step * last),
               std::max(rule.start, rule.start + rule.step * last)};
     case Kind::randn:
+      if (info(dtype).is_float) return {rule.mean, rule.mean};  // tails end at the type's range
       return range_of(dtype);
     case Kind::uniform:
     case Kind::randint: {

@@ -84,7 +84,9 @@ Candidate read_line(const KernelSpec& spec, const JsonCursor& at, const fs::path
   Candidate out{.name = at.at("name").text(),
                 .variant = baseline_variant(spec),
                 .expectation = read_expectation(at)};
-  if (out.name.empty()) at.at("name").fail("a name");
+  const auto printable = [](unsigned char c) { return c >= 0x20 && c != 0x7f; };
+  if (out.name.empty() || !std::ranges::all_of(out.name, printable))
+    at.at("name").fail("a name on one line");
   if (const auto source = at.find("source")) out.variant.source = source->text();
   if (const auto file = at.find("source_file")) {
     if (at.find("source")) file->fail("either source or source_file");

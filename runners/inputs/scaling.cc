@@ -15,16 +15,8 @@ namespace {
 
 /// Least normal and greatest finite magnitude.
 std::pair<double, double> normal_range(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return {0x1p-14, 65504};
-    case DType::bf16:
-      return {0x1p-126, 0x1.fep127};
-    case DType::f32:
-      return {0x1p-126, 0x1.fffffep127};
-    default:
-      return {0x1p-1022, 0x1.fffffffffffffp1023};
-  }
+  const double least = dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? 0x1p-1022 : 0x1p-126;
+  return {least, greatest_finite(dtype)};
 }
 
 using Elements = tbb::blocked_range<std::int64_t>;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -42,6 +43,8 @@ TEST_SUITE_BEGIN("bad_usage");
 TEST_CASE(
     "bad usage is refused by one line that names it, with exit code 64, and nothing is written") {
   const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
   const std::string file = folder / "file", empty = folder / "empty",
                     config = folder / "config.json";
@@ -138,6 +141,8 @@ TEST_CASE(
       {{"bundle", out, "--specs", folder / "absent"}, "--specs"},
       {{"run", "--input", spec, "--runner", "host:x", "--outdir", out}, "host:x"},
       {{"run", "--input", spec, "--runner", "synthetic:nowhere", "--outdir", out}, "nowhere"},
+      {{"run", "--input", spec, "--runner", "replay:" + pipe, "--outdir", out}, "pipe"},
+      {{"train", "/dev/zero"}, "/dev/zero"},
       {{"run", "--input", spec, "--runner", "synthetic", "--outdir", file}, "file"}};
   const auto before = listing(folder.path());
   for (const auto& [words, expected] : table) check_refused(words, 64, expected);

@@ -218,6 +218,8 @@ TEST_CASE("a bad list is refused with file, line and key") {
             .find("list.jsonl:2:/expect") != std::string::npos);
   CHECK(problem_of("{\"name\": \"a\"}\n{\"name\": \"a\"}").find("a name of its own") !=
         std::string::npos);
+  CHECK(problem_of("{\"name\": \"\\u001b[31m\"}").find("expected a name on one line") !=
+        std::string::npos);
   CHECK(
       problem_of("{\"name\": \"a\", \"tunables\": {\"BLOCK\": 3}}").find("a tunable of the spec") !=
       std::string::npos);

@@ -1,6 +1,8 @@
 #include "engine/log/run_folder.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,26 @@ TEST_SUITE("run_folder") {
     }
     CHECK(test::text_of(path) == "one");
     CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+  }
+
+  TEST_CASE("a link stays one, and a pipe is written to") {
+    const test::TemporaryFolder folder;
+    const fs::path named = folder.path() / "named", link = folder.path() / "link",
+                   pipe = folder.path() / "pipe";
+    fs::create_symlink("named", link);
+    write_file_atomically(link, "one");
+    write_file_atomically(link, "two");
+    CHECK(fs::is_symlink(link));
+    CHECK(test::text_of(named) == "two");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    REQUIRE(reader >= 0);
+    write_file_atomically(pipe, "three");
+    char got[16] = {};
+    CHECK(::read(reader, got, sizeof got - 1) == 5);
+    CHECK(std::string(got) == "three");
+    ::close(reader);
+    CHECK(fs::is_fifo(pipe));
   }
 
   TEST_CASE("a second process is refused while the first holds the folder, and admitted after") {
