@@ -97,6 +97,8 @@ class Delays final : public DeviceGate {
       for (const Round& round : rounds(trial, w, plans[trial.candidate().code_of[w]].writes)) {
         set_plan(trial, other, w, plans, round.plan);
         if (round.is_cold) trial.bench().flush_l2();  // copies arrive as late as they can
+        // what an earlier launch or block left there may be what is read too early
+        trial.bench().harness().poison_shared(trial.bench().stream(), round.plan.seed);
         other.launch_fresh(w, 0, set, trial.bench().secret());
         if (other.fingerprint(w, 0, "a delayed launch") == expected) continue;
         const Comparison result = other.compare(w, 0, set, "a delayed launch");
