@@ -1,8 +1,10 @@
 #include "experiments/study/study.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
@@ -140,6 +142,15 @@ std::vector<std::string> read_landscapes(const JsonCursor& root) {
   return out;
 }
 
+/// `option`: group.name, or a group.
+void require_used(std::string_view option, const JsonCursor& at) {
+  constexpr std::array<std::string_view, 5> kOthers{"cluster", "cuda", "host", "llm", "synthetic"};
+  if (std::ranges::find(kOthers, option.substr(0, option.find('.'))) != kOthers.end())
+    at.fail(
+        "an option that a study uses, of a group other than cluster, cuda, host, llm and "
+        "synthetic");
+}
+
 std::vector<Factor> read_factors(const JsonCursor& root) {
   std::vector<Factor> factors;
   const auto at = root.find("factors");
@@ -148,6 +159,7 @@ std::vector<Factor> read_factors(const JsonCursor& root) {
   for (const auto& [name, values] : at->value().items()) {
     if (!values.is_array() || values.empty())
       at->at(name).fail("a list of values, the one to compare with first");
+    require_used(name, at->at(name));
     factors.push_back({name, values.get<std::vector<json>>()});
   }
   return factors;
@@ -185,7 +197,10 @@ Study load_study(const std::filesystem::path& file) {
     study.served = at->text() == "draw" ? Served::draw : Served::mean;
   }
   Options base = default_options();
-  if (const auto at = root.find("base")) base = overlay_options(base, at->value(), at->place());
+  if (const auto at = root.find("base")) {
+    base = overlay_options(base, at->value(), at->place());
+    for (const auto& [group, unused] : at->value().items()) require_used(group, at->at(group));
+  }
   const std::vector<Factor> factors = read_factors(root);
   for (const Factor& f : factors) study.factors.push_back(f.name);
   const std::string design = root.find("design") ? root.at("design").text() : "full";

@@ -158,6 +158,10 @@ TEST_CASE("bad studies are refused with file and key") {
           R"({"synthetic": ["smooth"], "design": "together", "factors": {"search.beta": [1], "search.rho": [1, 2]}})")
           .find("as many values as search.beta") != std::string::npos);
   CHECK(complaint(R"({"factors": {}})").find("--spaces") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"synthetic.failure": [0, 0.4]}})")
+            .find("/factors/synthetic.failure") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "base": {"synthetic": {"failure": 0.4}}})")
+            .find("/base/synthetic") != std::string::npos);
   REQUIRE(ablate(out).code == 0);
   write_file(out / "other.json", R"({"name": "s", "synthetic": ["smooth"], "budget": 10})");
   CHECK(run_program({"ablate", out / "other.json", "--outdir", out.path().string()}).code == 64);
