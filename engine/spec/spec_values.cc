@@ -63,7 +63,8 @@ ValueRange range_of(const InitRule& rule,
       return {std::min(rule.start, rule.start + rule.step * last),
               std::max(rule.start, rule.start + rule.step * last)};
     case Kind::randn:
-      if (info(dtype).is_float) return {rule.mean, rule.mean};  // tails end at the type's range
+      // without tails, which a narrow type may round to infinity
+      if (info(dtype).is_float) return {rule.mean - rule.std, rule.mean + rule.std};
       return range_of(dtype);
     case Kind::uniform:
     case Kind::randint: {

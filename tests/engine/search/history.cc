@@ -186,8 +186,8 @@ TEST_CASE("a trial at a similar variant says more than one far away") {
 }
 
 TEST_CASE(
-    "what runs the machine code of an earlier node comes last, and so do moves of the kind that "
-    "changed nothing, there and below") {
+    "what runs the machine code of an earlier node comes last, and so do moves of a kind that "
+    "twice changed nothing, there and below") {
   // Moves 7 are of one kind; from 0, and where it was tried before, it changes nothing.
   const test::Table table{
       .actions = {{1, 7, 2, 3}, {4}, {5, 6}, {}, {}, {}, {}, {}},

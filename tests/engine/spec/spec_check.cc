@@ -134,6 +134,8 @@ const std::vector<Row> kMalformed{
      "f.json:/kernel/io/args/2", "values that int32 holds"},
     {"/kernel/io/args/1/tensor_spec/init", "{\"kind\": \"full\", \"fill_value\": 1e300}",
      "f.json:/kernel/io/args/1", "values that float32 holds"},
+    {"/kernel/io/args/1/tensor_spec/init", "{\"kind\": \"randn\", \"std\": 1e300}",
+     "f.json:/kernel/io/args/1", "values that float32 holds"},
     // indices
     {"/kernel/io/args/2/tensor_spec/indexes", "\"y\"",
      "f.json:/kernel/io/args/2/tensor_spec (workload main)/indexes", "the name of another tensor"},
