@@ -107,13 +107,11 @@ int dispatch(std::span<const std::string> words, const warpath::Program& program
   return run_command(command_named(words[0]), words.subspan(1), program);
 }
 
-/// One line, whatever the message holds.
-int report(std::string message, int code) {
-  for (char& c : message) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  std::fprintf(stderr, "warpath: %s\n", message.c_str());
-  return code;
+int report(const std::exception& error) {
+  std::fprintf(stderr, "warpath: %s\n", warpath::message_of(error).c_str());
+  std::fputs(warpath::details_text(error, "  ").c_str(), stderr);
+  const auto* own = dynamic_cast<const warpath::Error*>(&error);
+  return static_cast<int>(own != nullptr ? own->code() : warpath::ErrorCode::environment);
 }
 
 /// If a standard descriptor is closed, the next opened file would take its number and receive every
@@ -138,8 +136,8 @@ void survive_file_limits() {
 int flushed(int code) {
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return code;
-  return report(std::string("standard output cannot be written: ") + std::strerror(errno),
-                static_cast<int>(warpath::ErrorCode::environment));
+  return report(warpath::environment_error(std::string("standard output cannot be written: ") +
+                                           std::strerror(errno)));
 }
 
 }  // namespace
@@ -152,12 +150,7 @@ int main(int argc, char** argv) {
     const warpath::Program program{
         std::filesystem::read_symlink("/proc/self/exe", ignored).string(), {argv, argv + argc}};
     return flushed(dispatch(std::span(program.words).subspan(argc > 0 ? 1 : 0), program));
-  } catch (const warpath::Error& error) {
-    const int code = report(error.what(), static_cast<int>(error.code()));
-    std::fputs(warpath::details_text(error, "  ").c_str(), stderr);
-    return code;
   } catch (const std::exception& error) {
-    return report(std::string("unexpected: ") + error.what(),
-                  static_cast<int>(warpath::ErrorCode::environment));
+    return report(error);
   }
 }

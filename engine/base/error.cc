@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 #include "engine/base/format.h"
 
@@ -33,7 +35,16 @@ std::string quoted(std::string_view text) {
   return escaped(text.substr(0, length)) + (length < text.size() ? "..." : "");
 }
 
+/// As one line: breaks become spaces, other control characters are escaped.
+std::string one_line(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return escaped(text);
+}
+
 }  // namespace
+
+Error::Error(ErrorCode code, std::string message)
+    : std::runtime_error(one_line(std::move(message))), code_(code) {}
 
 Error bad_input(std::string_view place, std::string_view value, std::string_view expected) {
   std::string message = escaped(place);
@@ -45,6 +56,13 @@ Error bad_input(std::string_view place, std::string_view value, std::string_view
 
 Error environment_error(std::string_view message) {
   return {ErrorCode::environment, std::string(message)};
+}
+
+std::string message_of(const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return error.what();
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return one_line(file->path1().string() + ": " + file->code().message());
+  return one_line(std::string("unexpected: ") + error.what());
 }
 
 void check_failed(const char* condition, const char* file, int line) {

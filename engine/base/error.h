@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ enum class ErrorCode {
 /// failure of a candidate kernel is never an Error, but an `Outcome`.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// Line breaks in `message` become spaces; other control characters are escaped.
+  Error(ErrorCode code, std::string message);
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
  private:
@@ -31,6 +33,10 @@ class Error : public std::runtime_error {
                               std::string_view value,
                               std::string_view expected);
 [[nodiscard]] Error environment_error(std::string_view message);
+
+/// One line that tells a user of any exception. A standard file operation's becomes its path and
+/// reason; "unexpected: " marks one that nobody foresaw.
+[[nodiscard]] std::string message_of(const std::exception& error);
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 

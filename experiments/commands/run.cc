@@ -45,7 +45,7 @@ KernelReport report_on(const KernelRun& planned,
     report.problem_code = error.code();
     details = details_text(error, "  ");
   } catch (const std::exception& error) {
-    report.problem = std::string("unexpected: ") + error.what();
+    report.problem = message_of(error);
   }
   printer.clear();
   if (!report.problem.empty())

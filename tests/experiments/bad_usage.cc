@@ -150,6 +150,21 @@ TEST_CASE(
   report_figure("bad_inputs", table.size());
 }
 
+TEST_CASE("messages have no control characters, whatever was given, and name what a path lacks") {
+  const TemporaryFolder folder;
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  const auto run = [&](const std::string& out, const std::string& set) {
+    return Words{"run", "--input", spec, "--runner", "synthetic", "--outdir", out, "--set", set};
+  };
+  check_refused(run(folder / "out", "a\x1b[2J.b=1"), 64, "a\\x1b[2J.b");
+  check_refused(run(folder / "out", "a\nb.c=1"), 64, "--set a b.c");
+  const ProgramResult too_long =
+      run_program(run(folder / std::string(300, 'x'), "search.c_puct=1"));
+  CHECK(too_long.code == 3);
+  CHECK(too_long.err.find(": File name too long") != std::string::npos);
+  CHECK(too_long.err.find("unexpected") == std::string::npos);
+}
+
 TEST_CASE("help of a command is the command's help") {
   const ProgramResult help = run_program({"help", "run"});
   CHECK(help.code == 0);
