@@ -120,8 +120,9 @@ enum class InputFamily : int {
   /// [all at equal distances]
   regular,
   /// the same values in all tensors, every other one of which has [nothing changed, the sign
-  /// changed, lines and columns exchanged]; integers among themselves, and in place of the sign the
-  /// distance from the ends of the range: all bits are others
+  /// changed, lines turned by a number of places each, lines and columns exchanged]; integers among
+  /// themselves, and in place of the sign the distance from the ends of the range: all bits are
+  /// others
   alike,
 };
 

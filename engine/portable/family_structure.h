@@ -23,7 +23,7 @@ inline int structure_forms(const FamilyRule& rule) {
     case InputFamily::triangular:
       return rule.lines > 2 && rule.row > 2 ? 3 : rule.lines > 1 ? 2 : 1;
     case InputFamily::alike:
-      return rule.lines > 1 && rule.row > 1 ? 3 : 2;
+      return rule.row < 2 ? 2 : rule.lines < 2 ? 3 : 4;
     case InputFamily::one_value:
       return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
     case InputFamily::extremes:
@@ -52,11 +52,15 @@ inline bool is_odd(const FamilyRule& rule, Word i) {
           i % rule.odd_group == random_word(rule.seed, i / rule.odd_group, 11) % rule.odd_group);
 }
 
-/// The number of the common value that element `i` has in InputFamily::alike: in form 2 lines and
-/// columns are exchanged.
+/// The number of the common value that element `i` has in InputFamily::alike: in form 2 every line
+/// is moved on by a number of places of its own, in form 3 lines and columns are exchanged.
 inline Word alike_place(const FamilyRule& rule, Word i) {
   const Word column = i % rule.row, line = i / rule.row % rule.lines;
-  return form_of(rule) == 2 ? i - i % (rule.lines * rule.row) + column * rule.lines + line : i;
+  if (form_of(rule) == 2) {
+    const Word places = random_word(rule.common_seed, i / rule.row, 5) % rule.row;
+    return i - column + (column + places) % rule.row;
+  }
+  return form_of(rule) == 3 ? i - i % (rule.lines * rule.row) + column * rule.lines + line : i;
 }
 
 /// The lines and columns of a matrix selected by a rule.

@@ -153,7 +153,10 @@ std::string form_name(InputFamily family, int form) {
              : form == 4 ? "mirrored"
                          : "at equal distances";
     case InputFamily::alike:
-      return first ? "" : form == 1 ? "the sign changed" : "lines and columns exchanged";
+      return first       ? ""
+             : form == 1 ? "the sign changed"
+             : form == 2 ? "lines turned"
+                         : "lines and columns exchanged";
     case InputFamily::ascending:
       return first       ? "upwards"
              : form == 1 ? "downwards"

@@ -215,7 +215,9 @@ TEST_CASE("one element of each line is an exception; of an order it is greater t
   }
 }
 
-TEST_CASE("tensors may have the same values, the sign or the order of the dimensions changed") {
+TEST_CASE(
+    "tensors may have the same values, the sign, the order of the dimensions or places in lines "
+    "changed") {
   const Tensor own = fill_tensor(InitRule{}, 5, DType::f32, {6, 10}, {}, nullptr, "here");
   const auto made = [&](int form, std::uint64_t seed, const std::vector<std::int64_t>& shape) {
     Tensor values = own;
@@ -226,13 +228,23 @@ TEST_CASE("tensors may have the same values, the sign or the order of the dimens
     return values;
   };
   const Tensor first = made(0, 1, {6, 10}), same = made(0, 2, {6, 10}), minus = made(1, 2, {6, 10}),
-               exchanged = made(2, 2, {10, 6});
+               turned = made(2, 2, {6, 10}), exchanged = made(3, 2, {10, 6});
   CHECK(same.bytes == first.bytes);
   CHECK(first.at(1) != first.at(2));
   for (std::int64_t i = 0; i < 60; ++i) {
     CHECK(minus.at(i) == -first.at(i));
     CHECK(exchanged.at(i % 10 * 6 + i / 10) == first.at(i));
   }
+  std::set<std::int64_t> places;
+  for (std::int64_t line = 0; line < 60; line += 10) {
+    std::int64_t by = 0;
+    while (by < 10 && turned.at(line) != first.at(line + by)) ++by;
+    REQUIRE(by < 10);
+    places.insert(by);
+    for (std::int64_t column = 0; column < 10; ++column)
+      CHECK(turned.at(line + column) == first.at(line + (column + by) % 10));
+  }
+  CHECK(places.size() > 2);
 }
 
 TEST_CASE("each form of a structure has its meaning, whatever the seed") {
