@@ -355,7 +355,9 @@ def printed_figure(log, name):
     return sum(found) if found else None
 
 
+@functools.cache
 def revision():
+    """The program's. Asked once: a program that ends with the command would leave the rows out that it was asked for."""
     return (lines_of([WARPATH, "--version"]) or ["- unknown"])[0].split()[1]
 
 
