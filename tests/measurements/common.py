@@ -357,7 +357,7 @@ def printed_figure(log, name):
 
 @functools.cache
 def revision():
-    """The program's. Asked once: a program that ends with the command would leave the rows out that it was asked for."""
+    """The program's. Asked once: the signal that ends a measurement ends a program just asked as well, and rows would be of an unknown revision."""
     return (lines_of([WARPATH, "--version"]) or ["- unknown"])[0].split()[1]
 
 
